@@ -37,7 +37,7 @@ const SCHEMAS: [(&str, &str); 3] = [
     ("replication", "crates/replicate/schema/replication.json"),
 ];
 const PRINT_SCHEMA: [&str; 8] =
-    ["run", "--quiet", "--package", "charz-replicate", "--features", "schema", "--example", "schema"];
+    ["run", "--quiet", "--package", "charz-render", "--features", "schema", "--example", "schema"];
 
 /// Goes through the schemas and the pages that `charz docs` lists, each with its file below the root and its text.
 fn each_page(mut with: impl FnMut(&str, &str) -> Outcome) -> Outcome {

@@ -10,7 +10,7 @@ use charz_data::machine::{Cache, CacheHolds};
 use super::cores::Cores;
 use super::design::{by_itself, ordered};
 use super::interference::{Interference, Judgement};
-use super::relation::{Evidence, Kind, Relation};
+use super::relation::{Evidence, Kind, Reason, Relation};
 use super::{Bench, Probe};
 
 /// A block's share of the cache, in quarters.
@@ -103,7 +103,7 @@ fn of_size(bench: &mut Bench<'_>, level: u32, size: u64, caches: &[Vec<usize>]) 
         let (one, other) = (second.judge(*pair), third.judge(*pair));
         *judged = match one.shared == other.shared {
             true => one,
-            false => Judgement { shared: Err("not seen a second time".to_owned()), confidence: None, ..one },
+            false => Judgement { shared: Err(Reason::NotSeenAgain), confidence: None, ..one },
         };
     }
     judged.iter().map(|(pair, claimed, judged)| relation(bench, level, *pair, *claimed, judged)).collect()
@@ -112,7 +112,7 @@ fn of_size(bench: &mut Bench<'_>, level: u32, size: u64, caches: &[Vec<usize>]) 
 fn relation(bench: &Bench<'_>, level: u32, (a, b): Pair, claimed: bool, judged: &Judgement) -> Relation {
     // Strands with caches of their own may share the way to the next level, so a loss contradicts no claim.
     let loss = !claimed && judged.is(true);
-    let reason = loss.then(|| "the two slow each other down, in this cache or on the way to the next level".to_owned());
+    let reason = loss.then_some(Reason::SlowEachOther);
     let evidence = Evidence {
         claimed: Some(claimed),
         measured: judged.shared.clone().ok().filter(|_| !loss),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::decode::{LEAST_ROUNDS, Seen, sharers};
 use super::design::{Near, by_itself, connected, halves, members, ordered, rounds_for};
 use super::interference::{Interference, Judgement};
-use super::relation::{Evidence, Figure, Kind, Relation};
+use super::relation::{Evidence, Figure, Kind, Reason, Relation};
 use super::{Bench, Probe};
 
 /// Up to so many strands each pair is measured directly.
@@ -71,7 +71,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Cores {
     let first = Direct::measure(bench, &all, &near);
     let crosstalk = first.crosstalk(bench, &near);
     let mut relations: Vec<(Pair, Relation)> =
-        all.iter().map(|pair| (*pair, first.relation(bench, *pair, crosstalk.as_deref()))).collect();
+        all.iter().map(|pair| (*pair, first.relation(bench, *pair, crosstalk.as_ref()))).collect();
     confirm(bench, &mut relations, &near);
 
     let edges = relations.iter().filter(|(pair, relation)| match relation.evidence.measured {
@@ -155,12 +155,7 @@ impl Search {
         let by_chance = |rounds: usize| bench.strands.len() as f64 * 0.5_f64.powi(rounds as i32);
         let needed = (LEAST_ROUNDS..).find(|rounds| by_chance(*rounds) < MOST_BY_CHANCE).unwrap_or(LEAST_ROUNDS);
         let enough = rounds >= needed && !linked;
-        let reason = match linked {
-            true => {
-                format!("it, or what seems to be its sibling, seems to have more than {MOST_SIBLINGS} siblings: noise")
-            }
-            false => format!("measured in {rounds} rounds of the {needed} that are needed"),
-        };
+        let reason = if linked { Reason::ManySiblings(MOST_SIBLINGS) } else { Reason::FewRounds(rounds, needed) };
         let evidence = Evidence {
             claimed: bench.strands[strand].core.map(|_| false),
             measured: enough.then_some(false),
@@ -188,8 +183,8 @@ impl Direct {
         self.of[&probe].judge(pair)
     }
 
-    /// Whether pairs that ran at once disturbed each other, by a sample that runs alone; the sentence for the evidence.
-    fn crosstalk(&self, bench: &mut Bench<'_>, near: &Near) -> Option<String> {
+    /// Whether pairs that ran at once disturbed each other, by a sample that runs alone.
+    fn crosstalk(&self, bench: &mut Bench<'_>, near: &Near) -> Option<Reason> {
         let (first, _) = self.of[&Probe::Integer].pairs().next()?;
         if self.of[&Probe::Integer].pairs().all(|(a, _)| near[first].contains(&a)) {
             return None;
@@ -200,17 +195,15 @@ impl Direct {
         let differ = known.into_iter().take(SAMPLE).filter_map(|pair| {
             let alone = Interference::measure(bench, Probe::Integer, &[pair], near);
             let (with_others, alone) = (self.judge(Probe::Integer, pair).ratio?, alone.judge(pair).ratio?);
-            ((with_others - alone).abs() > UNDISTURBED).then(|| {
-                format!("pairs that run at once disturb each other: a ratio of {alone:.2} alone, {with_others:.2} with others")
-            })
+            ((with_others - alone).abs() > UNDISTURBED).then_some(Reason::Crosstalk([alone, with_others]))
         });
-        let differ: Vec<String> = differ.collect();
+        let differ: Vec<Reason> = differ.collect();
         // One pair may have been disturbed by something else.
         (differ.len() == SAMPLE).then(|| differ.into_iter().next()).flatten()
     }
 
     /// Whether two strands share a core, against the claim.
-    fn relation(&self, bench: &Bench<'_>, pair: Pair, crosstalk: Option<&str>) -> Relation {
+    fn relation(&self, bench: &Bench<'_>, pair: Pair, crosstalk: Option<&Reason>) -> Relation {
         let (a, b) = pair;
         let units = UNITS.map(|probe| (probe, self.judge(probe, pair)));
         let chain = self.judge(Probe::Chain, pair);
@@ -219,12 +212,9 @@ impl Direct {
         let shared = units.iter().map(|(_, judged)| judged).find(|judged| judged.is(true));
         let apart = integer.is(false) && float.is(false) && !loads.is(true);
         let (measured, decided, reason) = match (shared, apart, crosstalk) {
-            (_, _, Some(why)) => (None, None, Some(why.to_owned())),
+            (_, _, Some(why)) => (None, None, Some(why.clone())),
             // Siblings slow down what needs units, not what waits for results.
-            (Some(_), _, _) if claimed != Some(true) && chain.is(true) => {
-                let why = "even a dependent chain slows down: the two may take turns on one hardware thread, or their clock falls";
-                (None, None, Some(why.to_owned()))
-            }
+            (Some(_), _, _) if claimed != Some(true) && chain.is(true) => (None, None, Some(Reason::ChainSlowsDown)),
             (Some(judged), _, _) => (Some(true), Some(judged), None),
             (None, true, _) => (Some(false), Some(integer), None),
             (None, false, _) => {
@@ -280,7 +270,7 @@ impl Direct {
         let second = Interference::measure(bench, Probe::Integer, &again, near);
         let confirmed = relations.into_iter().map(|(pair, relation)| {
             match relation.is_contradicted() && second.judge(pair).shared.ok() != relation.evidence.measured {
-                true => relation.unconfirmed("not seen a second time".to_owned()),
+                true => relation.unconfirmed(Reason::NotSeenAgain),
                 false => relation,
             }
         });
@@ -325,12 +315,11 @@ fn confirm(bench: &mut Bench<'_>, relations: &mut [(Pair, Relation)], near: &Nea
                 None if !is_last => return true,
                 measured if measured == relation.evidence.measured => {
                     relation.evidence.rounds += other.evidence.rounds;
-                    relation.evidence.reason = Some("seen twice, apart in time".to_owned());
+                    relation.evidence.reason = Some(Reason::SeenTwice);
                 }
                 _ => {
-                    let opposite = || "another measurement shows the opposite".to_owned();
-                    let why = other.evidence.reason.unwrap_or_else(opposite);
-                    *relation = relation.clone().unconfirmed(format!("not seen a second time: {why}"));
+                    let why = other.evidence.reason.unwrap_or(Reason::Opposite);
+                    *relation = relation.clone().unconfirmed(Reason::NotSeenAgainAs(Box::new(why)));
                 }
             }
             false

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::design::{Item, Near, pack};
-use super::relation::{Figure, confidence};
+use super::relation::{Figure, Name, Reason, confidence};
 use super::{Bench, Probe, median};
 
 /// Up to this ratio the two share what the load is bound by, and from the other on they do not; between them nothing is decided.
@@ -36,7 +36,7 @@ pub(super) struct Interference {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Judgement {
     /// Whether they share; `None` where that is not decided, for this reason.
-    pub(super) shared: Result<bool, String>,
+    pub(super) shared: Result<bool, Reason>,
     pub(super) ratio: Option<f64>,
     pub(super) rounds: usize,
     pub(super) confidence: Option<f64>,
@@ -48,7 +48,7 @@ impl Judgement {
     }
 
     pub(super) fn figure(&self, probe: Probe) -> Option<Figure> {
-        Some(Figure::new(format!("r_{}", probe.name()), self.ratio?, "ratio"))
+        Some(Figure { name: Name::Ratio(probe), value: self.ratio?, unit: "ratio" })
     }
 }
 
@@ -148,8 +148,8 @@ impl Interference {
         let within = |low: f64, high: f64| ratios.iter().filter(|ratio| (low..=high).contains(*ratio)).count();
         let drowned = |ratio: f64| MARGIN * noise > (ratio - middle).abs();
         let shared = match ratio {
-            None => Err("not measured".to_owned()),
-            Some(_) if ratios.len() < LEAST => Err("measured once only".to_owned()),
+            None => Err(Reason::NotMeasured),
+            Some(_) if ratios.len() < LEAST => Err(Reason::MeasuredOnce),
             Some(ratio) if ratio <= SHARED && !drowned(ratio) && 4 * within(0.0, SHARED) >= 3 * ratios.len() => {
                 Ok(true)
             }
@@ -159,11 +159,9 @@ impl Interference {
             {
                 Ok(false)
             }
-            Some(_) if relative_range(&ratios) > AGREE => Err("rounds disagree".to_owned()),
-            Some(ratio) if (SHARED..APART).contains(&ratio) => {
-                Err(format!("a ratio of {ratio:.2} is neither that of one core nor that of two"))
-            }
-            Some(_) => Err(format!("numbers of the same CPU differ by {:.0}%", self.noise(pair) * 100.0)),
+            Some(_) if relative_range(&ratios) > AGREE => Err(Reason::RoundsDisagree),
+            Some(ratio) if (SHARED..APART).contains(&ratio) => Err(Reason::Between(ratio)),
+            Some(_) => Err(Reason::Noisy(self.noise(pair))),
         };
         let confidence =
             shared.is_ok().then_some(ratio).flatten().map(|ratio| confidence((ratio - middle).abs(), noise));
@@ -192,14 +190,14 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(alone: &[f64], together: &[f64], expected: Result<bool, &str>) {
+    fn check(alone: &[f64], together: &[f64], expected: Result<bool, fn(&Reason) -> bool>) {
         let mut seen = Interference::default();
         seen.alone.extend([(0, alone.to_vec()), (1, alone.to_vec())]);
         seen.pairs.insert((0, 1), together.iter().map(|rate| [*rate, *rate]).collect());
         let judged = seen.settled().judge((0, 1));
         match expected {
             Ok(shared) => assert_eq!(judged.shared, Ok(shared)),
-            Err(word) => assert!(judged.shared.as_ref().is_err_and(|why| why.contains(word)), "{judged:?}"),
+            Err(is_it) => assert!(judged.shared.as_ref().is_err_and(is_it), "{judged:?}"),
         }
         assert_eq!(judged.confidence.is_some(), judged.shared.is_ok());
     }
@@ -208,15 +206,15 @@ mod tests {
     fn a_ratio_decides_beyond_its_limits_only() {
         check(&[1.0, 1.0], &[0.5, 0.52], Ok(true));
         check(&[1.0, 1.01], &[0.99, 1.0], Ok(false));
-        check(&[1.0, 1.0], &[0.85, 0.85], Err("neither"));
-        check(&[1.0, 1.0], &[0.99], Err("once"));
-        check(&[1.0, 1.0], &[], Err("not measured"));
+        check(&[1.0, 1.0], &[0.85, 0.85], Err(|why| matches!(why, Reason::Between(_))));
+        check(&[1.0, 1.0], &[0.99], Err(|why| *why == Reason::MeasuredOnce));
+        check(&[1.0, 1.0], &[], Err(|why| *why == Reason::NotMeasured));
     }
 
     #[test]
     fn disturbance_decides_nothing_unless_it_is_rare() {
-        check(&[1.0, 1.0], &[0.99, 0.6], Err("disagree"));
+        check(&[1.0, 1.0], &[0.99, 0.6], Err(|why| *why == Reason::RoundsDisagree));
         check(&[1.0, 1.0], &[0.99, 0.6, 1.0, 1.0, 1.0], Ok(false));
-        check(&[1.0, 0.8], &[0.75, 0.75], Err("differ"));
+        check(&[1.0, 0.8], &[0.75, 0.75], Err(|why| matches!(why, Reason::Noisy(_))));
     }
 }

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use charz_data::machine::{Machine, Strand};
 
-pub use relation::{Evidence, Figure, Kind, Relation, Verdict};
+pub use relation::{Evidence, Figure, Kind, Name, Reason, Relation, Verdict};
 
 /// What strands run in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -148,7 +148,7 @@ pub fn audit(claim: &Machine, seed: u64, lab: &mut dyn Lab) -> Audit {
     relations.extend(caches::measure(&mut bench, &cores));
     relations.extend(transfers::measure(&mut bench, &cores));
     relations.extend(places::nodes(&mut bench, &cores));
-    let machine = measured::machine(&bench, &cores, &relations);
+    let machine = measured::machine(&bench, &cores);
     Audit { relations, machine, rounds: bench.rounds, cut_short: bench.over }
 }
 

@@ -7,13 +7,11 @@ use charz_data::machine::{AluSource, Core, Machine, Strand};
 
 use super::Bench;
 use super::cores::Cores;
-use super::relation::{Kind, Relation, Verdict};
 
 /// The claim where nothing contradicts it. A strand whose core was found to be another takes the place of most of its new siblings:
-/// package, node, caches. What is contradicted and not resolved becomes a doubt.
-pub(super) fn machine(bench: &Bench<'_>, cores: &Cores, relations: &[Relation]) -> Machine {
+/// package, node, caches.
+pub(super) fn machine(bench: &Bench<'_>, cores: &Cores) -> Machine {
     let mut machine = bench.claim.clone();
-    machine.doubts.extend(relations.iter().filter_map(doubt));
     // What this process may not use was not measured.
     if !cores.alu_known || bench.strands.len() < machine.strands.len() {
         return machine;
@@ -96,21 +94,4 @@ fn renumber<T: Clone>(parts: &[T], strands: &mut [Strand], of: fn(&mut Strand) -
         .collect();
     strands.iter_mut().flat_map(of).for_each(|index| *index = new[*index as usize]);
     parts.iter().zip(used).filter(|(_, used)| *used).map(|(part, _)| part.clone()).collect()
-}
-
-/// The sentence on a contradiction.
-fn doubt(relation: &Relation) -> Option<String> {
-    if relation.verdict != Verdict::Contradicted {
-        return None;
-    }
-    let figures = &relation.evidence.figures;
-    let figures: Vec<String> = figures.iter().map(|one| format!("{} {:.3}", one.name, one.value)).collect();
-    let shares = if relation.evidence.claimed == Some(true) { "does not share its" } else { "shares its" };
-    let found = match (relation.kind, relation.b) {
-        (Kind::Numa, Some(node)) => format!("is not nearest to NUMA node {node}"),
-        (kind, Some(other)) => format!("{shares} {kind} with {other}"),
-        (_, None) => "is of another kind of core".to_owned(),
-    };
-    let strand = relation.a?;
-    Some(format!("by measurement, strand {strand} {found}, against the claim ({})", figures.join(", ")))
 }

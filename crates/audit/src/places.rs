@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::caches::{cache_of, last_level};
 use super::cores::Cores;
 use super::interference::Interference;
-use super::relation::{Evidence, Figure, Kind, Relation, confidence};
+use super::relation::{Evidence, Figure, Kind, Name, Reason, Relation, confidence};
 use super::{Bench, Probe, median};
 
 /// Latencies whose ratio is beyond these are those of different distances.
@@ -84,16 +84,16 @@ fn of_node_claim(
     repeated: Option<Option<[f64; 3]>>,
 ) -> Relation {
     let (measured, reason) = match (seen, repeated) {
-        (None, _) => (None, Some("not measured")),
+        (None, _) => (None, Some(Reason::NotMeasured)),
         (Some([.., ratio]), _) if ratio <= NEARER => (Some(true), None),
         (Some([.., ratio]), Some(Some([.., again]))) if ratio >= FARTHER && again >= FARTHER => {
-            (Some(false), Some("measured twice, apart in time"))
+            (Some(false), Some(Reason::SeenTwice))
         }
-        (Some([.., ratio]), _) if ratio >= FARTHER => (None, Some("not seen a second time")),
-        (Some(_), _) => (None, Some("the memory of both nodes is about as far")),
+        (Some([.., ratio]), _) if ratio >= FARTHER => (None, Some(Reason::NotSeenAgain)),
+        (Some(_), _) => (None, Some(Reason::NodesAlike)),
     };
     let figures = seen.map(|[near, far, _]| {
-        vec![Figure::new("own_node", near, "ns"), Figure::new(format!("node_{next}"), far, "ns")]
+        vec![Figure::new("own_node", near, "ns"), Figure { name: Name::Node(next), value: far, unit: "ns" }]
     });
     let evidence = Evidence {
         claimed: Some(true),
@@ -101,7 +101,7 @@ fn of_node_claim(
         figures: figures.unwrap_or_default(),
         rounds: u64::from(seen.is_some()) + u64::from(repeated.flatten().is_some()),
         confidence: measured.and(seen).map(|[.., ratio]| confidence(ratio - 1.0, NOISE)),
-        reason: reason.map(str::to_owned),
+        reason,
     };
     Relation::new(Kind::Numa, bench.id(strand), Some(own), evidence)
 }
@@ -149,7 +149,7 @@ fn one_kind(bench: &Bench<'_>, strands: &[Rates]) -> Option<Relation> {
         figures: vec![Figure::new("fastest", fastest.1, "op/s"), Figure::new("slowest", slowest.1, "op/s")],
         rounds: strands.iter().map(|(_, rates)| rates.len()).min().unwrap_or(0) as u64,
         confidence: None,
-        reason: (!alike).then(|| "rates differ as those of kinds of core do, or a CPU was disturbed".to_owned()),
+        reason: (!alike).then_some(Reason::RatesDiffer),
     };
     Some(Relation::new(Kind::CoreKind, bench.id(fastest.0), Some(bench.id(slowest.0)), evidence))
 }
@@ -166,12 +166,12 @@ fn of_several(bench: &Bench<'_>, kinds: &[OfKind], at: usize) -> Vec<Relation> {
     let relation = |(strand, rates): &Rates| {
         let rate = median(rates.iter().copied())?;
         let (measured, reason) = match (slower, faster) {
-            (None, None) => (None, Some("its rate is that of another kind too")),
+            (None, None) => (None, Some(Reason::RateOfAnother)),
             (_, Some(limit)) if rates.len() > 1 && rates.iter().all(|rate| *rate > limit) => {
-                (Some(false), Some("as fast as a faster kind, in all rounds"))
+                (Some(false), Some(Reason::AsAFasterKind))
             }
-            (Some(limit), _) if rate < limit => (None, Some("slower than its kind: of another kind, or disturbed")),
-            (_, Some(limit)) if rate > limit => (None, Some("rounds disagree")),
+            (Some(limit), _) if rate < limit => (None, Some(Reason::BelowItsKind)),
+            (_, Some(limit)) if rate > limit => (None, Some(Reason::RoundsDisagree)),
             _ => (Some(true), None),
         };
         let limit = [slower, faster].into_iter().flatten().map(|limit| (rate / limit - 1.0).abs()).reduce(f64::min);
@@ -181,7 +181,7 @@ fn of_several(bench: &Bench<'_>, kinds: &[OfKind], at: usize) -> Vec<Relation> {
             figures: vec![Figure::new("rate", rate, "op/s"), Figure::new("its_kind", *typical, "op/s")],
             rounds: rates.len() as u64,
             confidence: measured.and(limit).map(|limit| confidence(limit, NOISE)),
-            reason: reason.map(str::to_owned),
+            reason,
         };
         Some(Relation::new(Kind::CoreKind, bench.id(*strand), None, evidence))
     };

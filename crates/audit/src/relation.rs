@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use crate::Probe;
 
 /// What is claimed to be shared, or of one strand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,15 +40,8 @@ impl fmt::Display for Kind {
     }
 }
 
-impl Serialize for Kind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
 /// The measurement beside the claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
     /// Two independent measurements disagree with the claim.
     Contradicted,
@@ -64,7 +57,7 @@ charz_data::words! {
 }
 
 /// One claim about one or two strands, with its verdict.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Relation {
     /// The thing shared.
     pub kind: Kind,
@@ -79,7 +72,7 @@ pub struct Relation {
 }
 
 /// What a verdict rests on.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
     /// Whether the system claims that the two share it; null where it claims nothing.
     pub claimed: Option<bool>,
@@ -93,24 +86,110 @@ pub struct Evidence {
     /// limit)². Null where nothing was decided.
     pub confidence: Option<f64>,
     /// Why it is inconclusive, or what contradicts the claim.
-    pub reason: Option<String>,
+    pub reason: Option<Reason>,
+}
+
+/// Why nothing was decided, or what a contradiction rests on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reason {
+    /// There is no number.
+    NotMeasured,
+    /// There is one number.
+    MeasuredOnce,
+    /// Rounds of the same strands differ.
+    RoundsDisagree,
+    /// The ratio is neither that of one core nor that of two.
+    Between(f64),
+    /// Numbers of one strand differ by this share.
+    Noisy(f64),
+    /// Pairs that run at once disturb each other: the ratio of one alone, and with others.
+    Crosstalk([f64; 2]),
+    /// A dependent chain, which needs no units, slows down too.
+    ChainSlowsDown,
+    /// The strand, or what seems to be its sibling, seems to have more siblings than any core.
+    ManySiblings(usize),
+    /// So many rounds, of so many that are needed.
+    FewRounds(usize, usize),
+    /// Two measurements, apart in time, agree.
+    SeenTwice,
+    /// A second measurement does not agree.
+    NotSeenAgain,
+    /// A second measurement decides nothing, for this reason.
+    NotSeenAgainAs(Box<Reason>),
+    /// A second measurement shows the opposite.
+    Opposite,
+    /// The two slow each other down, in the cache or behind it.
+    SlowEachOther,
+    /// A line takes as long between claimed neighbours as between others.
+    AsLong,
+    /// No pair is claimed to share it.
+    NoneShares,
+    /// The reference is missing: the time of a load from memory.
+    MemoryUnknown,
+    /// The time lies between those of pairs that share it and of others.
+    BetweenTimes,
+    /// No pair is farther, and the time is not clearly less than that of a load from memory.
+    NotFaster,
+    /// The memory of both nodes is about as far.
+    NodesAlike,
+    /// Rates of one kind of core differ as those of kinds do.
+    RatesDiffer,
+    /// The rate is that of another kind too.
+    RateOfAnother,
+    /// The rate is that of a faster kind in all rounds.
+    AsAFasterKind,
+    /// The rate is below that of its kind.
+    BelowItsKind,
+    /// No core ran a chain whose clock was seen.
+    NoClock,
+    /// The system claims no clock.
+    NoClaimedClock,
+    /// The clock is outside of the range that the system claims.
+    OutsideRange,
+    /// The clock is not the nominal one, in these words.
+    OffNominal(&'static str),
+    /// Counters agree within so many nanoseconds.
+    CountersAgree(u64),
+    /// No counter is read by which strands could be compared.
+    NoCounters,
 }
 
 /// A number that was measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
-    /// The quantity, as in JSON.
-    pub name: String,
+    /// The quantity.
+    pub name: Name,
     /// In `unit`.
     pub value: f64,
     /// `ratio`, `ns`, `op/s`, `Hz`, or `1` of a count.
     pub unit: &'static str,
 }
 
+/// A quantity, as in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Name {
+    /// The ratio of two strands' rates together to those alone, under a load.
+    Ratio(Probe),
+    /// The latency of the memory of a NUMA node, by its OS id.
+    Node(u32),
+    /// Another one.
+    Of(&'static str),
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Name::Ratio(probe) => write!(f, "r_{}", probe.name()),
+            Name::Node(node) => write!(f, "node_{node}"),
+            Name::Of(name) => f.write_str(name),
+        }
+    }
+}
+
 impl Figure {
     /// A number with its unit, one of those listed at [`Figure::unit`].
-    pub fn new(name: impl Into<String>, value: f64, unit: &'static str) -> Self {
-        Figure { name: name.into(), value, unit }
+    pub fn new(name: &'static str, value: f64, unit: &'static str) -> Self {
+        Figure { name: Name::Of(name), value, unit }
     }
 }
 
@@ -127,7 +206,7 @@ impl Relation {
     }
 
     /// Takes back a contradiction that was not seen a second time.
-    pub(super) fn unconfirmed(mut self, reason: String) -> Self {
+    pub(super) fn unconfirmed(mut self, reason: Reason) -> Self {
         self.verdict = Verdict::Inconclusive;
         self.evidence.measured = None;
         self.evidence.confidence = None;

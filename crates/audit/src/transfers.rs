@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::caches::{Pair, across, cache_of, last_level, ring};
 use super::cores::Cores;
 use super::design::ordered;
-use super::relation::{Evidence, Figure, Kind, Relation, confidence};
+use super::relation::{Evidence, Figure, Kind, Reason, Relation, confidence};
 use super::{Bench, Probe, median};
 
 /// Pairs that share a level are distinguished from pairs that do not where the medians of their times differ by this factor.
@@ -98,7 +98,7 @@ enum Limit {
     Between(f64),
     /// No pair is claimed to be apart: the time of a load from memory is the reference.
     Memory(f64),
-    None(&'static str),
+    None(Reason),
 }
 
 fn classify(bench: &mut Bench<'_>, times: &mut Times, kind: Kind, near: &[Pair], far: &[Pair]) -> Vec<Relation> {
@@ -110,15 +110,14 @@ fn classify(bench: &mut Bench<'_>, times: &mut Times, kind: Kind, near: &[Pair],
     }
     let limit = match (times.typical(near), times.typical(far)) {
         (Some(near), Some(far)) if near.max(far) > CLASSES_APART * near.min(far) => Limit::Between((near * far).sqrt()),
-        (Some(_), Some(_)) => Limit::None("a line takes as long between claimed neighbours as between others"),
+        (Some(_), Some(_)) => Limit::None(Reason::AsLong),
         (Some(_), None) => {
             let first = near[0].0;
             let memory = median((0..AGAIN).filter_map(|_| bench.measure(Probe::Memory, &[first]).pop().flatten()));
-            memory
-                .map_or(Limit::None("the time of a load from memory is not known"), |ns| Limit::Memory(ns * OF_MEMORY))
+            memory.map_or(Limit::None(Reason::MemoryUnknown), |ns| Limit::Memory(ns * OF_MEMORY))
         }
-        (None, Some(_)) => Limit::None("no pair is claimed to share it, so there is nothing to compare with"),
-        (None, None) => Limit::None("not measured"),
+        (None, Some(_)) => Limit::None(Reason::NoneShares),
+        (None, None) => Limit::None(Reason::NotMeasured),
     };
     let on_wrong_side = |times: &Times, pair: &Pair, claimed: bool| match limit {
         Limit::Between(limit) => times.of(pair).is_some_and(|ns| (ns < limit) != claimed),
@@ -144,31 +143,23 @@ fn relation(bench: &Bench<'_>, times: &Times, kind: Kind, pair: Pair, claimed: b
         ((ns / limit - 1.0).abs() > UNDECIDED).then(|| (ns < limit, confidence(ns / limit - 1.0, NOISE)))
     };
     let (found, reason) = match (limit, ns) {
-        (_, None) => (None, Some("not measured".to_owned())),
+        (_, None) => (None, Some(Reason::NotMeasured)),
         (Limit::Between(limit), Some(_)) => {
             figures.push(Figure::new("limit", *limit, "ns"));
             let found = decided(*limit);
-            (
-                found,
-                found.is_none().then(|| "between the times of pairs that share it and of those that do not".to_owned()),
-            )
+            (found, found.is_none().then_some(Reason::BetweenTimes))
         }
         (Limit::Memory(limit), Some(ns)) => {
             figures.push(Figure::new("half_of_a_load_from_memory", *limit, "ns"));
             // A slow line may have gone through a large cache too.
             let found = decided(*limit).filter(|_| ns < *limit);
-            (
-                found,
-                found.is_none().then(|| {
-                    "no farther pair to compare with, and the transfer is not clearly faster than a load from memory".to_owned()
-                }),
-            )
+            (found, found.is_none().then_some(Reason::NotFaster))
         }
-        (Limit::None(why), Some(_)) => (None, Some((*why).to_owned())),
+        (Limit::None(why), Some(_)) => (None, Some(why.clone())),
     };
     // Only what was measured again contradicts.
     let found = found.filter(|(shared, _)| *shared == claimed || rounds > AGAIN);
-    let reason = reason.or_else(|| found.is_none().then(|| "not seen a second time".to_owned()));
+    let reason = reason.or_else(|| found.is_none().then_some(Reason::NotSeenAgain));
     let evidence = Evidence {
         claimed: Some(claimed),
         measured: found.map(|(shared, _)| shared),

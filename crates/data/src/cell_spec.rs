@@ -1,12 +1,13 @@
 //! A cell by what it is to be, before a machine has it.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::params::Process;
-use crate::report::{Cell, MemoryHome, PageKind, Plan};
+use crate::report::{Cell, MemoryHome, PageKind, Plan, Point};
 
 /// A cell as a document specifies it. What is `None` is as the sweep has it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CellSpec {
     /// The kernel; in a document also several joined by `+`, whose numbers are added.
@@ -19,24 +20,34 @@ pub struct CellSpec {
     #[serde(skip)]
     pub workers: u64,
     /// Bytes of a block.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// The level of caches that holds the blocks, `L1`, `L2`, … or `memory`, in place of a size.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<String>,
     /// The pages of blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pages: Option<PageKind>,
     /// Bytes from one place of a block that a load may read to the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stride: Option<u64>,
     /// Where blocks lie.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryHome>,
     /// Rows of the matrices that are multiplied.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<u64>,
     /// Levels of the recursion that multiplies them.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u64>,
     /// What its process has done before.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<Process>,
     /// Locks that sections are divided among.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stripes: Option<u64>,
     /// Sections of a hundred that write.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub writes: Option<u64>,
 }
 
@@ -53,6 +64,22 @@ impl CellSpec {
     /// The cells with this number of workers, one per kernel.
     pub fn cells(&self, workers: u64) -> impl Iterator<Item = CellSpec> {
         self.kernels().map(move |kernel| CellSpec { kernel: kernel.to_owned(), workers, ..self.clone() })
+    }
+
+    /// What a sweep varies of it.
+    pub fn point(&self) -> Point {
+        Point {
+            size_bytes: self.size,
+            pages: self.pages,
+            stride_bytes: self.stride,
+            memory: self.memory,
+            order: self.order,
+            depth: self.depth,
+            process: self.process,
+            stripes: self.stripes,
+            writes: self.writes,
+            ..Point::default()
+        }
     }
 
     /// Whether a cell of a report is specified by this, by its own point or by the plan.

@@ -1,11 +1,9 @@
 //! Whether a model predicts points that it has not seen.
 
 use charz_data::Arrange;
-use charz_data::escape::counted;
-use charz_data::units::percent;
 use serde::Serialize;
 
-use super::{Family, HALF, Model, Points, UNCHECKED, Weighed, fitting, unevenly};
+use super::{Family, HALF, Model, NoModel, Points, UNCHECKED, Weighed, fitting, unevenly};
 use crate::{Placed, Topology};
 
 /// By how much a table's points are missed, as fractions.
@@ -58,14 +56,10 @@ pub(super) fn judged<'a>(
     topology: &Topology,
     fitted: &Points<'a>,
     held_back: &Points<'a>,
-) -> Result<f64, String> {
+) -> Result<f64, NoModel> {
     let misfit = missed(fitted.iter().map(|(placed, value)| (model.predict(placed).value, *value)));
     if misfit.mean > MISFIT.max(MISFIT_OF_NOISE * fitting::repeated(fitted)) {
-        return Err(format!(
-            "{} misses the points that it was fitted to by {} in the mean",
-            family.name,
-            percent(misfit.mean)
-        ));
+        return Err(NoModel::Misfit { model: family.name, mean: misfit.mean });
     }
     let of_other = |(placed, value): &'a (Placed, f64)| {
         let interpolated = interpolated(fitted, placed.threads);
@@ -106,19 +100,13 @@ pub(super) fn judged<'a>(
     let straight = missed(unseen.iter().map(|one| (one.interpolated, one.value)));
     let is_worse = !is_few && error.mean > GOOD && error.mean * 2.0 > straight.mean;
     if error.mean > (if is_few { 2.0 * MOST } else { MOST }) || is_worse {
-        let why = if is_worse {
-            format!(", so it is not twice as good, and not within {}", percent(GOOD))
-        } else {
-            String::new()
-        };
-        return Err(format!(
-            "{} misses {} that {} not fitted by {} in the mean, and interpolation by {}{why}",
-            family.name,
-            counted(unseen.len(), "point"),
-            if unseen.len() == 1 { "was" } else { "were" },
-            percent(error.mean),
-            percent(straight.mean)
-        ));
+        return Err(NoModel::Misses {
+            model: family.name,
+            points: unseen.len(),
+            mean: error.mean,
+            interpolation: straight.mean,
+            good: is_worse.then_some(GOOD),
+        });
     }
     // Intervals are judged as they will be.
     let scatter = OF_MEAN * error.mean;
@@ -137,11 +125,7 @@ pub(super) fn judged<'a>(
     };
     let held = unseen.iter().filter(is_held).count() as f64 / unseen.len() as f64;
     if held < HELD && !is_few {
-        return Err(format!(
-            "the intervals of {} hold {:.0}% of the points that were not fitted",
-            family.name,
-            held * 100.0
-        ));
+        return Err(NoModel::Narrow { model: family.name, held });
     }
     Ok(error.mean)
 }

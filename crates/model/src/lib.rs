@@ -11,7 +11,6 @@ mod tests;
 mod topology;
 
 use charz_data::Arrange;
-use charz_data::units::percent;
 use serde::Serialize;
 
 use fitting::{Law, Set};
@@ -42,8 +41,60 @@ impl Table {
 pub enum Outcome {
     /// A model.
     Model(Model),
-    /// Why there is none: a clause.
-    None(String),
+    /// Why there is none.
+    None(NoModel),
+}
+
+/// Why there is no model.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum NoModel {
+    /// The machine has several kinds of core, or cores with different numbers of CPUs.
+    SeveralKinds,
+    /// With fewer than three CPUs every number of threads can be measured.
+    FewCpus,
+    /// Fewer than the three placements that are needed.
+    FewPlacements {
+        /// How many were measured.
+        placements: usize,
+        /// Whether others have several threads on a CPU.
+        others_share: bool,
+    },
+    /// Values of one placement differ by more than noise.
+    Contradiction {
+        /// The standard deviation, as a fraction.
+        deviation: f64,
+    },
+    /// No fit converges.
+    NoFit,
+    /// A model misses what it was fitted to.
+    Misfit {
+        /// Its name.
+        model: &'static str,
+        /// By how much in the mean, as a fraction.
+        mean: f64,
+    },
+    /// A model misses points that were not fitted.
+    Misses {
+        /// Its name.
+        model: &'static str,
+        /// How many they are.
+        points: usize,
+        /// By how much in the mean, as a fraction.
+        mean: f64,
+        /// By how much interpolation misses them.
+        interpolation: f64,
+        /// The mean that it is allowed where it is not twice as good as interpolation; null where it misses too much by itself.
+        good: Option<f64>,
+    },
+    /// The intervals of a model do not hold the points that were not fitted.
+    Narrow {
+        /// Its name.
+        model: &'static str,
+        /// The share of the points that they hold.
+        held: f64,
+    },
 }
 
 /// A model that predicts.
@@ -118,7 +169,7 @@ const LAWS_JUDGED: usize = 4;
 /// Fits all that the points can tell, and says whether it predicts.
 pub fn fit(topology: &Topology, table: &Table) -> Outcome {
     if topology.has_kinds() {
-        return Outcome::None("the machine has several kinds of core, or cores with different numbers of CPUs".into());
+        return Outcome::None(NoModel::SeveralKinds);
     }
     // Beyond a thread per CPU no model of places says anything.
     let usable = |(placed, value): &&(Placed, f64)| topology.holds(placed) && value.is_finite() && *value > 0.0;
@@ -128,24 +179,18 @@ pub fn fit(topology: &Topology, table: &Table) -> Outcome {
     let held_back: Vec<&(Placed, f64)> = unseen.iter().collect();
     let placements = fitting::averaged(&fitted).len();
     if topology.cpus() < 3 {
-        return Outcome::None("with fewer than three CPUs every number of threads can be measured".into());
+        return Outcome::None(NoModel::FewCpus);
     }
     if placements < 3 {
-        let were = if placements == 1 { "placement was" } else { "placements were" };
-        let within = if fitted.len() < table.fitted.len() { " with a CPU for each thread" } else { "" };
-        return Outcome::None(format!(
-            "{placements} {were} measured{within}, and three are needed: one thread, a part of the machine full, and all of it"
-        ));
+        let others_share = fitted.len() < table.fitted.len();
+        return Outcome::None(NoModel::FewPlacements { placements, others_share });
     }
     // Points that are held back are not fitted, but they contradict what is.
     let repeated = fitting::repeated(&table.fitted.iter().chain(&table.held_back).filter(usable).collect::<Vec<_>>());
     if repeated > CONTRADICTION {
-        return Outcome::None(format!(
-            "values of the same placement differ by {}, a standard deviation; one unit and one setting are wanted",
-            percent(repeated.exp_m1())
-        ));
+        return Outcome::None(NoModel::Contradiction { deviation: repeated.exp_m1() });
     }
-    let mut reasons = Vec::new();
+    let mut why = None;
     let mut best: Option<(f64, Model)> = None;
     let mut rivals: Vec<(f64, Model)> = Vec::new();
     let is_even = unevenly(&[&fitted[..], &held_back].concat()).is_empty();
@@ -165,7 +210,7 @@ pub fn fit(topology: &Topology, table: &Table) -> Outcome {
         match judged(&mut model, family, topology, &fitted, &held_back) {
             Ok(error) if is_chosen(error) => rivals.extend(best.replace((error, model))),
             Ok(error) => rivals.push((error, model)),
-            Err(why) => reasons.push(why),
+            Err(own) => why = why.or(Some(own)),
         }
     }
     match best {
@@ -175,7 +220,7 @@ pub fn fit(topology: &Topology, table: &Table) -> Outcome {
             model.rivals = rivals.into_iter().filter(is_like).map(|(_, rival)| rival).collect();
             Outcome::Model(model)
         }
-        None => Outcome::None(reasons.into_iter().next().unwrap_or_else(|| "no fit converges".into())),
+        None => Outcome::None(why.unwrap_or(NoModel::NoFit)),
     }
 }
 

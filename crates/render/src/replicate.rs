@@ -14,11 +14,12 @@ use charz_data::escape::counted;
 use charz_data::units;
 use charz_replicate::{
     DOCUMENTS, FigureModel, GapKind, Number, PublishedRange, Reference, ReplicatedFigure, Replication, Row, Status,
-    Verdict,
+    Verdict, Why,
 };
+use charz_words::replicate as words;
 
 /// Writes what was measured or, before a sweep, what can be.
-pub type Format = super::formats::Format<fn(&Replication, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
+pub type Format = super::formats::Format<fn(&Replication<'_>, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
 pub const FORMATS: &[Format] = &[
     Format {
@@ -76,7 +77,7 @@ fn documents(out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\ncharz replicate DOCUMENT --list lists its figures, and how far each can be replicated here")
 }
 
-fn blocks(replication: &Replication) -> Vec<Block<'static>> {
+fn blocks(replication: &Replication<'_>) -> Vec<Block<'static>> {
     let document = &replication.document;
     let mut blocks = vec![
         Block::Title(document.title.clone()),
@@ -89,15 +90,15 @@ fn blocks(replication: &Replication) -> Vec<Block<'static>> {
         }
     } else {
         blocks.push(Block::Heading("Figures, and how far a sweep here can replicate them".to_owned()));
-        let item = |figure: &ReplicatedFigure| match figure.reasons.is_empty() {
+        let item = |figure: &ReplicatedFigure<'_>| match figure.reasons.is_empty() {
             true => Block::item(name(figure)),
-            false => Block::item(format!("{}: {}", name(figure), figure.reasons.join("; "))),
+            false => Block::item(format!("{}: {}", name(figure), words::reasons(figure).join("; "))),
         };
         blocks.extend(replication.figures.iter().map(item));
     }
     blocks.push(Block::Heading("How it was measured".to_owned()));
     blocks.extend(origin(replication).into_iter().map(Block::Text));
-    blocks.push(Block::Text(replication.protocol.clone()));
+    blocks.push(Block::Text(replication.protocol.to_owned()));
     if !replication.inconsistencies.is_empty() {
         blocks.push(Block::Heading("Where the document contradicts itself".to_owned()));
         blocks.extend(replication.inconsistencies.iter().map(Block::item));
@@ -105,18 +106,17 @@ fn blocks(replication: &Replication) -> Vec<Block<'static>> {
     blocks
 }
 
-fn name(figure: &ReplicatedFigure) -> String {
-    format!("{}: {} [{}]", figure.number, figure.title, figure.status.name())
+fn name(figure: &ReplicatedFigure<'_>) -> String {
+    format!("{}: {} [{}]", figure.number, figure.title, words::status(figure.status))
 }
 
 /// The machine, the report and the clock.
-fn origin(replication: &Replication) -> Vec<String> {
+fn origin(replication: &Replication<'_>) -> Vec<String> {
     let Some(origin) = &replication.report else { return Vec::new() };
-    let named = |name: &Option<String>, none: &str| name.as_deref().unwrap_or(none).trim().to_owned();
     let mut lines = vec![format!(
         "here: {}, {}, {}; started {}",
-        named(&origin.host, "this host"),
-        named(&origin.processor, "unknown processor"),
+        origin.host.unwrap_or("this host").trim(),
+        origin.processor.unwrap_or("unknown processor").trim(),
         counted(usize::try_from(origin.strands).unwrap_or(usize::MAX), "usable CPU"),
         origin.started,
     )];
@@ -126,68 +126,59 @@ fn origin(replication: &Replication) -> Vec<String> {
     }));
     lines.push("ratio: the number here over the document's first, or over the nearer end of a range".to_owned());
     if !origin.complete {
-        let finishes = origin.resume.as_ref().map(|resume| format!(": {resume} finishes it"));
+        let finishes = origin.report.resume().map(|resume| format!(": {resume} finishes it"));
         lines.push(format!("the sweep is not complete{}", finishes.unwrap_or_default()));
     }
     lines
 }
 
 /// Figures by status, and conclusions by verdict.
-fn totals(replication: &Replication) -> String {
-    let all = [Status::Done, Status::Partly, Status::NotMeasured, Status::NotPossible, Status::Drawing];
-    let figures = all.map(|status| format!("{} {}", replication.figures_with(status), status.name())).join(", ");
-    let verdicts = [Verdict::Holds, Verdict::Fails, Verdict::Undecided];
-    let counts = verdicts.map(|verdict| (verdict, replication.claims_with(verdict)));
-    if counts.iter().all(|(_, count)| *count == 0) {
-        return format!("{} figures: {figures}", replication.document.name);
+fn totals(replication: &Replication<'_>) -> String {
+    use {Status as S, Verdict as V};
+    let all = [S::Done, S::Partly, S::Undecided, S::NotMeasured, S::Impossible, S::Drawing];
+    let figures = all.map(|status| (replication.figures_with(status), words::status(status)));
+    let figures = figures.iter().filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}"));
+    let figures = figures.collect::<Vec<_>>().join(", ");
+    let verdicts = [V::Holds, V::Fails, V::Undecided, V::NotMeasured, V::Impossible];
+    let counts = verdicts.map(|verdict| (replication.claims_with(verdict), verdict));
+    let is_shown = |(count, verdict): &&(usize, V)| *count > 0 || matches!(verdict, V::Holds | V::Fails);
+    let claims = counts.iter().filter(is_shown).map(|(count, verdict)| words::counted_verdict(*count, *verdict));
+    let name = &replication.document.name;
+    match counts.iter().all(|(count, _)| *count == 0) {
+        true => format!("{name} figures: {figures}"),
+        false => format!("{name} figures: {figures}; conclusions: {}", claims.collect::<Vec<_>>().join(", ")),
     }
-    let claims = counts.map(|(verdict, count)| verdict.counted(count)).join(", ");
-    format!("{} figures: {figures}; conclusions: {claims}", replication.document.name)
 }
 
-fn write_figure(replication: &Replication, figure: &ReplicatedFigure, blocks: &mut Vec<Block<'static>>) {
+fn write_figure(replication: &Replication<'_>, figure: &ReplicatedFigure<'_>, blocks: &mut Vec<Block<'static>>) {
     blocks.push(Block::Caption(name(figure)));
     blocks.push(Block::Text(format!("{} What survives: {}", figure.shows, figure.survives)));
     if !figure.reasons.is_empty() {
-        blocks.push(Block::Text(format!("{}: {}", figure.status.name(), figure.reasons.join("; "))));
+        blocks.push(Block::Text(format!("{}: {}", words::status(figure.status), words::reasons(figure).join("; "))));
     }
     blocks.extend(figure.notes.iter().map(|note| Block::Text(format!("note: {note}"))));
     // Rows beyond this machine, which a reason mentions, are shown for the document's values only.
-    let is_beyond = |row: &Row| row.gap.as_ref().is_some_and(|gap| gap.kind == GapKind::Machine);
-    let rows: Vec<&Row> = figure.rows.iter().filter(|row| !row.published.is_empty() || !is_beyond(row)).collect();
+    let is_beyond = |row: &Row<'_>| row.gap.as_ref().map(Why::kind) == Some(GapKind::Machine);
+    let rows: Vec<&Row<'_>> = figure.rows.iter().filter(|row| !row.published.is_empty() || !is_beyond(row)).collect();
     if !rows.is_empty() {
         write_rows(replication, &rows, blocks);
     }
     blocks.extend(figure.models.iter().map(|model| Block::Text(model_words(replication, model))));
     blocks.extend(figure.claims.iter().map(|claim| {
-        let verdict = format!("{}{}", claim.verdict.name(), units::doubt(claim.suspect));
-        Block::Item(verdict, format!("{}; {}", claim.says, claim.evidence))
+        let verdict = format!("{}{}", words::verdict(claim.verdict), units::doubt(claim.is_suspect()));
+        Block::Item(verdict, format!("{}; {}", words::conclusion(claim), words::evidence(claim)))
     }));
 }
 
 /// What a model makes of a machine's values.
-fn model_words(replication: &Replication, model: &FigureModel) -> String {
-    let name = replication.machines.iter().find(|machine| machine.key == model.machine).map(|machine| &machine.name);
-    let (name, fitted) = (name.unwrap_or(&model.machine), model.fitted.join(", "));
-    let others = model.others;
-    match (model.mean.zip(model.worst).zip(model.held), &model.why) {
-        (Some(((mean, worst), held)), _) => format!(
-            "model of {name}: fitted to {} of its values ({fitted}) and checked by the other {others}, which it misses by {} in the mean and {} at worst; {held} lie in their 90% intervals",
-            model.fitted.len(),
-            units::percent(mean),
-            units::percent(worst),
-        ),
-        (None, why) => format!(
-            "no model of {name} from {} of its values ({fitted}): {}",
-            model.fitted.len(),
-            why.as_deref().unwrap_or("no fit converges")
-        ),
-    }
+fn model_words(replication: &Replication<'_>, model: &FigureModel<'_>) -> String {
+    let name = replication.machines.iter().find(|machine| machine.key == model.machine).map(|machine| &*machine.name);
+    words::model(name.unwrap_or(model.machine), model)
 }
 
 /// A table with a column for each of the document's machines, and for what a model says of it, and the reasons of gaps below it.
-fn write_rows(replication: &Replication, rows: &[&Row], blocks: &mut Vec<Block<'static>>) {
-    let published = |row: &Row, machine: &Reference| {
+fn write_rows(replication: &Replication<'_>, rows: &[&Row<'_>], blocks: &mut Vec<Block<'static>>) {
+    let published = |row: &Row<'_>, machine: &Reference| {
         row.published.iter().find(|range| range.machine == machine.key).map(published_words)
     };
     let machines: Vec<&Reference> = replication
@@ -198,7 +189,7 @@ fn write_rows(replication: &Replication, rows: &[&Row], blocks: &mut Vec<Block<'
     let is_measured = rows.iter().any(|row| row.kernel.is_some());
     let counts_workers = rows.iter().all(|row| row.label.parse::<u64>().is_ok());
     let mut heading = vec![if counts_workers { "threads" } else { "" }.to_owned()];
-    let predicted = |row: &Row, machine: &Reference| {
+    let predicted = |row: &Row<'_>, machine: &Reference| {
         let own = row.published.iter().find(|range| range.machine == machine.key)?.predicted.as_ref()?;
         Some(if own.is_fitted { "fitted".to_owned() } else { digits(own.value) })
     };
@@ -209,10 +200,10 @@ fn write_rows(replication: &Replication, rows: &[&Row], blocks: &mut Vec<Block<'
     }
     heading.extend(["here", "95% interval", "ratio"].iter().filter(|_| is_measured).map(|&name| name.to_owned()));
     heading.push("unit".to_owned());
-    let (mut lines, mut gaps, mut notes, mut group) = (Vec::new(), Vec::<&str>::new(), Vec::new(), "");
+    let (mut lines, mut gaps, mut notes, mut group) = (Vec::new(), Vec::<String>::new(), Vec::new(), "");
     for row in rows {
         if row.group != group {
-            group = &row.group;
+            group = row.group;
             let mut line = vec![String::new(); heading.len()];
             line[0] = group.to_owned();
             lines.push(line);
@@ -226,8 +217,7 @@ fn write_rows(replication: &Replication, rows: &[&Row], blocks: &mut Vec<Block<'
         let here = row.here.as_ref();
         if is_measured {
             let doubt = units::doubt(here.is_some_and(|here| here.suspect));
-            let gap = row.gap.as_ref().filter(|_| row.kernel.is_some()).map(|gap| gap.reason.as_str());
-            let gap = gap.map(|reason| {
+            let gap = words::gap(row).map(|reason| {
                 let at = gaps.iter().position(|other| *other == reason).unwrap_or(gaps.len());
                 if at == gaps.len() {
                     gaps.push(reason);
@@ -238,9 +228,9 @@ fn write_rows(replication: &Replication, rows: &[&Row], blocks: &mut Vec<Block<'
             line.push(here.map(interval).unwrap_or_default());
             line.push(row.ratio.map(|ratio| digits(ratio) + doubt).unwrap_or_default());
         }
-        line.push(row.unit.clone());
+        line.push(row.unit.to_owned());
         lines.push(line);
-        let note = here.and_then(|here| here.note.as_ref());
+        let note = here.and_then(|here| here.note.as_ref()).map(|note| words::note(note, row.unit));
         let group = if group.is_empty() { String::new() } else { format!("{group}, ") };
         notes.extend(note.map(|note| Block::Text(format!("{group}{}: {note}", row.label))));
     }
@@ -250,7 +240,7 @@ fn write_rows(replication: &Replication, rows: &[&Row], blocks: &mut Vec<Block<'
 }
 
 /// A value in the document's own digits.
-fn published_words(range: &PublishedRange) -> String {
+fn published_words(range: &PublishedRange<'_>) -> String {
     let digits = |value: f64| match value.abs() >= 1e6 && value.fract() == 0.0 {
         true => units::count(value as u64),
         false => value.to_string(),
@@ -261,9 +251,9 @@ fn published_words(range: &PublishedRange) -> String {
     }
 }
 
-fn interval(number: &Number) -> String {
-    match number.low.zip(number.high) {
-        Some((low, high)) => format!("{} to {}", digits(low), digits(high)),
+fn interval(number: &Number<'_>) -> String {
+    match number.interval {
+        Some([low, high]) => format!("{} to {}", digits(low), digits(high)),
         None => "-".to_owned(),
     }
 }

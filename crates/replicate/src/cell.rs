@@ -3,51 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use charz_data::distance::Distance;
-use charz_data::escape::counted;
 use charz_data::machine::{Machine, Strand};
-use charz_data::report::Point;
 use charz_data::{CellSpec, Params};
-use charz_words::point;
-use serde::Deserialize;
 
-use super::statistic::{Statistic, no_counters};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Requirement {
-    /// Two packages.
-    Packages,
-    /// Two NUMA nodes.
-    Nodes,
-    /// Two ALU groups on a core, of two strands each.
-    AluGroups,
-    /// As many strands as a pool needs to be contended.
-    ManyStrands,
-}
-
-/// The name of a cell without the number of workers, so rows that lack the same cell share one reason.
-pub(super) fn label(spec: &CellSpec) -> String {
-    let level = spec.level.as_ref().map(|level| format!(" in {level}")).unwrap_or_default();
-    let point = Point {
-        size_bytes: spec.size,
-        pages: spec.pages,
-        stride_bytes: spec.stride,
-        memory: spec.memory,
-        order: spec.order,
-        depth: spec.depth,
-        process: spec.process,
-        stripes: spec.stripes,
-        writes: spec.writes,
-        ..Point::default()
-    };
-    format!("{} {}{level}{}", spec.kernel, spec.mapping, point::label(&point))
-}
+use super::statistic::Statistic;
+use super::why::{Refusal, Requirement, Why};
 
 /// What is known of kernels.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernels {
-    /// Whether one runs with this number of workers; why not, as a clause.
-    pub admits: fn(kernel: &str, workers: u64) -> Result<(), String>,
+    /// Whether one runs with this number of workers.
+    pub admits: fn(kernel: &str, workers: u64) -> Result<(), Refusal>,
     /// Whether hardware counters can be had; why not, as a clause.
     pub counters: fn() -> Result<(), String>,
     /// The bytes that all workers of one take together; `None` where it is not known.
@@ -118,38 +84,38 @@ impl Target {
     }
 
     /// Whether such a number can be had of a cell with this number of workers.
-    pub(super) fn measures(&self, spec: &CellSpec, statistic: &Statistic, workers: u64) -> Result<(), String> {
+    pub(super) fn measures<'a>(&self, spec: &'a CellSpec, of: &Statistic, workers: u64) -> Result<(), Why<'a>> {
         self.runs(spec, workers)?;
-        if statistic.is_counted() { (self.kernels.counters)().map_err(|why| no_counters(&why)) } else { Ok(()) }
+        if of.is_counted() { (self.kernels.counters)().map_err(|why| Why::NoCounters(why.into())) } else { Ok(()) }
     }
 
     /// Whether all kernels of a cell run with this number of workers, where the cell has them.
-    pub(super) fn runs(&self, spec: &CellSpec, workers: u64) -> Result<(), String> {
+    pub(super) fn runs<'a>(&self, spec: &'a CellSpec, threads: u64) -> Result<(), Why<'a>> {
         let pair = spec.mapping.strip_prefix("pair:").and_then(|distance| distance.parse().ok());
         if pair.is_some_and(|distance: Distance| !self.distances.contains(&distance)) {
-            return Err(format!("{} is not on this machine: no two usable CPUs are so far apart", spec.mapping));
+            return Err(Why::NoSuchPair { mapping: &spec.mapping });
         }
-        spec.kernels().try_for_each(|kernel| (self.kernels.admits)(kernel, workers))
+        spec.kernels().try_for_each(|kernel| match (self.kernels.admits)(kernel, threads) {
+            Ok(()) => Ok(()),
+            Err(Refusal::Threads { least, or_more }) => Err(Why::OtherThreads { kernel, least, or_more, threads }),
+            Err(Refusal::Needs(words)) => Err(Why::Needs(words)),
+        })
     }
 
-    pub(super) fn check(&self, requirement: Option<Requirement>) -> Result<(), String> {
-        match requirement {
-            Some(Requirement::Packages) if self.packages < 2 => Err("this machine has one package".into()),
-            Some(Requirement::Nodes) if self.nodes < 2 => Err("this machine has one NUMA node".into()),
-            Some(Requirement::AluGroups) if self.alu_groups < 2 => {
-                Err("no core of this machine is known to have two ALU groups of two usable CPUs each".into())
-            }
-            Some(Requirement::ManyStrands) if self.strands < MANY => Err(format!(
-                "this machine has {}, and the claim is about {MANY} or more",
-                counted(self.strands as usize, "CPU")
-            )),
-            _ => Ok(()),
-        }
+    pub(super) fn check(&self, requirement: Option<Requirement>) -> Result<(), Why<'static>> {
+        let lacks = |requirement: &Requirement| match requirement {
+            Requirement::Packages => self.packages < 2,
+            Requirement::Nodes => self.nodes < 2,
+            Requirement::AluGroups => self.alu_groups < 2,
+            Requirement::ManyStrands => self.strands < MANY,
+        };
+        let lacking = requirement.filter(lacks);
+        lacking.map_or(Ok(()), |requirement| Err(Why::Lacks { requirement, cpus: self.strands }))
     }
 }
 
 /// Fewer strands seldom meet at a pool. The smallest machine of a document with such a claim has 48.
-const MANY: u64 = 16;
+pub const MANY: u64 = 16;
 
 /// The most groups of at least two strands that a core has.
 fn shared_groups<'a>(strands: impl Iterator<Item = &'a Strand>) -> u64 {

@@ -1,88 +1,73 @@
 //! A document's conclusions, checked against a report.
 
-use super::cell::{self, Target};
+use super::cell::Target;
 use super::document::{Claim, Relation, Side};
-use super::replication::{CheckedClaim, Gap, GapKind, Number, Verdict};
-use super::results::Results;
-use charz_data::units;
-
-/// One number of workers of a claim.
-struct Comparison {
-    /// `None` if the intervals leave it open, or a side has none.
-    holds: Option<bool>,
-    suspect: bool,
-    /// Whether a side has no interval.
-    bare: bool,
-    words: String,
-}
+use super::replication::{CheckedClaim, Compared, Number, Term, Verdict};
+use super::table::Table;
+use super::why::{GapKind, Why};
 
 impl Claim {
-    pub(super) fn check(&self, results: &Results<'_>, target: &Target) -> CheckedClaim {
-        let claim = |verdict: Verdict, evidence: String| CheckedClaim {
-            says: self.says.clone() + &self.relation.bound(self.by),
+    pub(super) fn check<'a>(&'a self, table: &Table<'a>, target: &Target) -> CheckedClaim<'a> {
+        let open = |verdict: Verdict, why: Why<'a>| CheckedClaim {
+            why: Some(why),
             verdict,
-            evidence,
-            suspect: false,
-            open: false,
+            says: &self.says,
+            relation: self.relation,
+            by: self.by,
+            compared: Vec::new(),
+        };
+        let unknown = |why: Why<'a>| match why.kind() {
+            GapKind::Open => open(Verdict::NotMeasured, why),
+            GapKind::Machine | GapKind::Final => open(Verdict::Impossible, why),
         };
         let counts = match self.counts(target) {
             Ok(counts) => counts,
-            Err(reason) => return claim(Verdict::Undecided, reason),
+            Err(why) => return unknown(why),
         };
-        let compared: Vec<Result<Comparison, Gap>> =
-            counts.into_iter().map(|workers| self.compare(results, target, workers)).collect();
-        let all = |holds: Option<bool>| {
-            let all = || compared.iter().flatten().filter(move |comparison| comparison.holds == holds);
-            let words: Vec<&str> = all().map(|comparison| comparison.words.as_str()).collect();
-            (!words.is_empty()).then(|| (words.join("; "), all().any(|comparison| comparison.suspect)))
-        };
-        if let Some((evidence, suspect)) = all(Some(false)) {
-            return CheckedClaim { suspect, ..claim(Verdict::Fails, evidence) };
-        }
-        if let Some((words, suspect)) = all(None) {
-            let why = if compared.iter().flatten().any(|comparison| comparison.bare) {
-                "too few runs for an interval, give a longer --budget"
-            } else {
-                "the intervals leave it open"
-            };
-            let evidence = format!("{why}: {words}");
-            return CheckedClaim { suspect, open: true, ..claim(Verdict::Undecided, evidence) };
-        }
-        match compared.iter().find_map(|comparison| comparison.as_ref().err()) {
-            Some(gap) => {
-                CheckedClaim { open: gap.kind == GapKind::Open, ..claim(Verdict::Undecided, gap.reason.clone()) }
+        let (mut compared, mut gap) = (Vec::new(), None);
+        for workers in counts {
+            match self.compare(table, target, workers) {
+                Ok(own) => compared.push(own),
+                Err(why) => gap = gap.or(Some(why)),
             }
-            None => {
-                let (evidence, suspect) = all(Some(true)).unwrap_or_default();
-                CheckedClaim { suspect, ..claim(Verdict::Holds, evidence) }
-            }
+        }
+        let is_bare = |of: &Compared<'_>| of.left.number.interval.is_none() || of.right.number.interval.is_none();
+        let left_open = if compared.iter().any(is_bare) { Why::TooFewRuns } else { Why::LeftOpen };
+        let mut with = |holds| compared.extract_if(.., |of| of.holds == holds).collect::<Vec<_>>();
+        let [fail, are_open, hold] = [Some(false), None, Some(true)].map(&mut with);
+        if !fail.is_empty() {
+            return CheckedClaim { compared: fail, why: None, ..open(Verdict::Fails, left_open) };
+        }
+        if !are_open.is_empty() {
+            return CheckedClaim { compared: are_open, ..open(Verdict::Undecided, left_open) };
+        }
+        match gap {
+            Some(why) => unknown(why),
+            None => CheckedClaim { compared: hold, why: None, ..open(Verdict::Holds, left_open) },
         }
     }
 
-    /// The numbers of workers it can be checked with on a machine; why there are none, as a clause.
-    pub(super) fn counts(&self, target: &Target) -> Result<Vec<u64>, String> {
+    /// The numbers of workers it can be checked with on a machine.
+    pub(super) fn counts(&self, target: &Target) -> Result<Vec<u64>, Why<'_>> {
         target.check(self.requires)?;
         let checked = |count: u64| {
-            self.sides()
-                .try_for_each(|side| target.measures(&side.cell, &side.statistic, side.workers(count, target)?))?;
+            for side in self.sides() {
+                target.measures(&side.cell, &side.statistic, side.workers(count, target)?)?;
+            }
             let left = &self.left;
-            let is_left = |right: &Side| {
-                (&right.cell, &right.statistic) == (&left.cell, &left.statistic)
-                    && right.workers(count, target) == left.workers(count, target)
-            };
+            let is_left =
+                |right: &Side| right.is_of_same(left) && right.workers(count, target) == left.workers(count, target);
             match &self.right {
-                Some(right) if is_left(right) => {
-                    Err(format!("with {} CPUs both sides have the same thread count", target.strands))
-                }
+                Some(right) if is_left(right) => Err(Why::SameThreads { cpus: target.strands }),
                 _ => Ok(count),
             }
         };
-        let counts: Vec<Result<u64, String>> = self
+        let counts: Vec<Result<u64, Why<'_>>> = self
             .workers
             .iter()
             .flat_map(|count| match count.numbers(target) {
                 Ok(numbers) => numbers.into_iter().map(checked).collect(),
-                Err(reason) => vec![Err(reason)],
+                Err(why) => vec![Err(why)],
             })
             .collect();
         match counts.iter().any(Result::is_ok) {
@@ -91,77 +76,59 @@ impl Claim {
         }
     }
 
-    fn compare(&self, results: &Results<'_>, target: &Target, workers: u64) -> Result<Comparison, Gap> {
-        let number = |side: &Side| -> Result<(Number, u64), Gap> {
+    fn compare<'a>(&'a self, table: &Table<'a>, target: &Target, workers: u64) -> Result<Compared<'a>, Why<'a>> {
+        let term = |side: &'a Side| -> Result<(Term<'a>, u64), Why<'a>> {
             let workers = side.workers(workers, target)?;
             target.runs(&side.cell, workers)?;
-            Ok((results.number(&side.cell, &side.statistic, workers, &self.unit)?, workers))
+            let number = table.number(&side.cell, &side.statistic, workers, &self.unit)?;
+            let size = side.statistic.size();
+            Ok((Term { cell: Some(&side.cell), size, workers: Some(workers), number }, workers))
         };
-        let named = |side: &Side| cell::label(&side.cell) + &side.statistic.size();
-        let (left, left_workers) = number(&self.left)?;
+        let (left, left_workers) = term(&self.left)?;
         if self.beyond_caches {
-            results.beyond_caches(&self.left.cell, left_workers, target)?;
+            table.beyond_caches(&self.left.cell, left_workers, target)?;
         }
-        let (right, against) = match (&self.right, self.limit) {
-            (Some(side), _) => {
-                let (right, workers) = number(side)?;
+        let right = match &self.right {
+            Some(side) => {
+                let (right, workers) = term(side)?;
                 let seated = |side: &Side, workers: u64| side.cell.cells(workers).next();
                 let same_seats = seated(&self.left, left_workers)
                     .zip(seated(side, workers))
-                    .is_some_and(|(one, other)| results.share_seats(&one, &other));
+                    .is_some_and(|(one, other)| table.share_seats(&one, &other));
                 if self.relation != Relation::Alike && same_seats {
-                    return Err("both mappings put the threads on the same CPUs here".into());
+                    return Err(Why::SameSeats);
                 }
-                let is_same = side.cell == self.left.cell && side.statistic == self.left.statistic;
-                let label = if is_same { String::new() } else { named(side) + " " };
-                (right, format!("{label}x{workers}"))
+                right
             }
-            (None, Some(limit)) => {
-                let limit = limit * if self.per_core { target.cores as f64 } else { 1.0 };
-                (
-                    Number { value: limit, low: Some(limit), high: Some(limit), suspect: false, note: None },
-                    "the limit".to_owned(),
-                )
+            None => {
+                let limit = self.limit.ok_or(Why::Unanswered)?;
+                let value = limit * if self.per_core { target.cores as f64 } else { 1.0 };
+                let number = Number { value, interval: Some([value; 2]), suspect: false, note: None };
+                Term { cell: None, size: None, workers: None, number }
             }
-            (None, None) => return Err("the claim has one side".into()),
         };
-        let digits = |number: &Number| format!("{}{}", units::count_of(number.value), units::doubt(number.suspect));
-        let (label, unit) = (named(&self.left), &self.unit);
-        Ok(Comparison {
-            holds: self.relation.holds(&left, &right, self.by),
-            suspect: left.suspect || right.suspect,
-            bare: left.low.is_none() || right.low.is_none(),
-            words: format!("{label} x{left_workers} {} against {against} {} {unit}", digits(&left), digits(&right)),
-        })
+        Ok(Compared { holds: self.relation.holds(&left.number, &right.number, self.by), left, right, unit: &self.unit })
     }
 }
 
 impl Side {
     /// Its number of workers where the claim is checked with `count`.
-    pub(super) fn workers(&self, count: u64, target: &Target) -> Result<u64, String> {
+    pub(super) fn workers(&self, count: u64, target: &Target) -> Result<u64, Why<'static>> {
         self.workers.as_ref().map_or(Ok(count), |own| own.number(target))
+    }
+
+    fn is_of_same(&self, other: &Side) -> bool {
+        (&self.cell, &self.statistic) == (&other.cell, &other.statistic)
     }
 }
 
 impl Relation {
-    /// What is asked for beyond the plain relation, behind the conclusion.
-    fn bound(self, by: f64) -> String {
-        let asked = match self {
-            _ if by == 1.0 => return String::new(),
-            Relation::Alike => format!("within a factor of {by}"),
-            Relation::More if by > 1.0 => format!("more than {by} times as much"),
-            Relation::More => format!("at least {by} times as much"),
-            Relation::Less if by > 1.0 => format!("less than {} times as much", units::count_of(by.recip())),
-            Relation::Less => format!("at most {} times as much", units::count_of(by.recip())),
-        };
-        format!(" (asked for here: {asked})")
-    }
-
     /// An interval that reaches over the bound leaves it open, and so does a number without one.
-    fn holds(self, left: &Number, right: &Number, by: f64) -> Option<bool> {
-        let exceeds = |one: &Number, other: &Number| {
-            let is_above = one.low? > other.high? * by;
-            (is_above || one.high? <= other.low? * by).then_some(is_above)
+    fn holds(self, left: &Number<'_>, right: &Number<'_>, by: f64) -> Option<bool> {
+        let exceeds = |one: &Number<'_>, other: &Number<'_>| {
+            let ([low, high], [other_low, other_high]) = (one.interval?, other.interval?);
+            let is_above = low > other_high * by;
+            (is_above || high <= other_low * by).then_some(is_above)
         };
         match self {
             Relation::More => exceeds(left, right),
@@ -179,8 +146,8 @@ impl Relation {
 mod tests {
     use super::*;
 
-    fn number([low, high]: [f64; 2]) -> Number {
-        Number { value: f64::midpoint(low, high), low: Some(low), high: Some(high), suspect: false, note: None }
+    fn number(interval: [f64; 2]) -> Number<'static> {
+        Number { value: f64::midpoint(interval[0], interval[1]), interval: Some(interval), suspect: false, note: None }
     }
 
     #[track_caller]
@@ -207,10 +174,10 @@ mod tests {
 
     #[test]
     fn numbers_without_an_interval_decide_nothing() {
-        let bare = Number { low: None, high: None, ..number([1.0, 1.0]) };
+        let bare = Number { interval: None, ..number([1.0, 1.0]) };
         for relation in [Relation::More, Relation::Less, Relation::Alike] {
-            assert_eq!(relation.holds(&bare, &number([100.0, 101.0]), 2.0), None, "{relation:?}");
-            assert_eq!(relation.holds(&number([100.0, 101.0]), &bare, 2.0), None, "{relation:?}");
+            let other = number([100.0, 101.0]);
+            assert_eq!([relation.holds(&bare, &other, 2.0), relation.holds(&other, &bare, 2.0)], [None; 2]);
         }
     }
 }

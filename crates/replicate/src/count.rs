@@ -5,6 +5,7 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 use super::cell::Target;
+use super::why::Why;
 
 /// A worker count as a document's file has it: a number, `strands`, `core` (the strands of the first core), `strands/2`, `3*strands/2`,
 /// `2*strands+1`, `strands<=16`, the same of `cores`, or `between`.
@@ -26,41 +27,36 @@ pub(super) enum Count {
 }
 
 impl Count {
-    /// The numbers on a machine; why there is none, as a clause.
-    pub(super) fn numbers(&self, target: &Target) -> Result<Vec<u64>, String> {
-        let strands = target.strands;
+    /// The numbers on a machine.
+    pub(super) fn numbers(&self, target: &Target) -> Result<Vec<u64>, Why<'static>> {
+        let cpus = target.strands;
         let number = match *self {
             Count::Fixed(number) => number,
             Count::Core => target.core,
             Count::Parts { of_cores, times, over, more, max } => {
-                let (parts, name) = if of_cores { (target.cores, "cores") } else { (strands, "CPUs") };
+                let parts = if of_cores { target.cores } else { cpus };
                 if parts * times < over {
-                    return Err(format!("{times}/{over} of {parts} {name} is less than one thread"));
+                    return Err(Why::LessThanOne { times, over, parts, of_cores });
                 }
                 (parts * times / over + more).min(max.unwrap_or(u64::MAX))
             }
             Count::Between => {
-                let powers = (0..63).map(|power| 1_u64 << power).take_while(|&power| power < strands);
+                let powers = (0..63).map(|power| 1_u64 << power).take_while(|&power| power < cpus);
                 let mut series: Vec<u64> = powers.flat_map(|power| [power, power + power / 2]).collect();
-                series.retain(|&workers| workers > 1 && workers < strands);
+                series.retain(|&workers| workers > 1 && workers < cpus);
                 series.dedup();
-                return match series.is_empty() {
-                    true => Err(format!("there is no thread count between 1 and the {strands} CPUs of this machine")),
-                    false => Ok(series),
-                };
+                return if series.is_empty() { Err(Why::NoneBetween { cpus }) } else { Ok(series) };
             }
         };
         match self.fixed() {
-            _ if number == 0 => Err("this machine has no usable CPU".into()),
-            Some(fixed) if fixed > target.max_workers() => {
-                Err(format!("more threads than twice the {strands} CPUs of this machine would be needed"))
-            }
+            _ if number == 0 => Err(Why::NoCpu),
+            Some(fixed) if fixed > target.max_workers() => Err(Why::TooManyThreads { cpus }),
             _ => Ok(vec![number]),
         }
     }
 
     /// The number on a machine, of several the first.
-    pub(super) fn number(&self, target: &Target) -> Result<u64, String> {
+    pub(super) fn number(&self, target: &Target) -> Result<u64, Why<'static>> {
         self.numbers(target).map(|numbers| numbers[0])
     }
 

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use super::cell::{Requirement, Target};
+use super::cell::Target;
 use super::count::Count;
 use super::statistic::Statistic;
+use super::why::Requirement;
 use charz_data::CellSpec;
 
 /// A source document, as its file has it.
@@ -213,9 +214,10 @@ impl Claim {
 }
 
 /// How the left side of a claim relates to the right one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Relation {
+pub enum Relation {
     /// More than `by` times the right side; with a `by` below 1, no less than so much of it.
     More,
     /// Less than the right side divided by `by`; with a `by` below 1, no more than so much of it.
@@ -238,7 +240,13 @@ impl Document {
     pub(super) fn read(text: &str) -> Result<Document, toml::de::Error> {
         let mut file: Table = toml::from_str(text)?;
         tables(&mut file, "figure").for_each(spread_defaults);
-        file.try_into()
+        let mut document: Document = file.try_into()?;
+        for series in document.figures.iter_mut().flat_map(|figure| &mut figure.series) {
+            if series.labels.is_empty() {
+                series.labels = series.workers.iter().filter_map(Count::fixed).map(|count| count.to_string()).collect();
+            }
+        }
+        Ok(document)
     }
 
     /// The cells that answer these figures on a machine, each once.

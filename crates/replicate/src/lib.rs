@@ -8,21 +8,23 @@ mod document;
 mod evaluate;
 mod model;
 mod replication;
-mod results;
 mod statistic;
+mod table;
 #[cfg(test)]
 mod tests;
+mod why;
 
 use std::sync::LazyLock;
 
-pub use cell::{Kernels, Target};
-pub use document::{Citation, Document, Figure, Protocol, Reference};
+pub use cell::{Kernels, MANY, Target};
+pub use document::{Citation, Document, Figure, Protocol, Reference, Relation};
 pub use evaluate::{evaluate, feasibility};
 pub use model::Placing;
 pub use replication::{
-    CheckedClaim, Clock, FigureModel, Gap, GapKind, Number, Origin, Predicted, PublishedRange, ReplicatedFigure,
-    Replication, Row, Status, Verdict,
+    Band, CheckedClaim, Clock, Compared, FigureModel, Fitted, Note, Number, Of, Origin, Outcome, Predicted,
+    PublishedRange, Reason, ReplicatedFigure, Replication, Row, Status, Term, Verdict,
 };
+pub use why::{GapKind, Refusal, Requirement, Why};
 
 /// The JSON Schema of a replication, as `cargo xtask docs` writes it.
 pub const SCHEMA: &str = include_str!("../schema/replication.json");

@@ -1,10 +1,10 @@
 //! A model of placement beside a document's own table: a few of its values say what the others are, or that no model does.
 
 use charz_model::explore::{Candidate, Known, Next, next};
-use charz_model::{Missed, Outcome, Placed, Prediction, Table, Topology, fit, missed};
+use charz_model::{self as model, Missed, Placed, Prediction, Table, Topology, fit, missed};
 
 use super::document::Reference;
-use super::replication::{FigureModel, Predicted, ReplicatedFigure, Replication};
+use super::replication::{FigureModel, Fitted, Outcome, Predicted, ReplicatedFigure, Replication, Row};
 
 /// Where the threads of each of these mappings and counts are on a machine in hwloc's synthetic words; `None` where that cannot be told.
 pub type Placing = fn(machine: &str, placements: &[(&str, usize)]) -> Option<(Topology, Vec<Placed>)>;
@@ -40,12 +40,12 @@ fn chosen(topology: &Topology, all: &[(&Value<'_>, Placed)]) -> Vec<usize> {
     (0..all.len()).filter(is_chosen).collect()
 }
 
-impl Replication {
+impl Replication<'_> {
     /// Sets what a model fitted to a few values says beside each of the others, in every figure that has throughputs of a whole machine.
     #[must_use]
     pub fn with_models(mut self, placing: Placing) -> Self {
         for figure in &mut self.figures {
-            for machine in &self.machines {
+            for machine in self.machines {
                 figure.model(machine, placing);
             }
         }
@@ -53,11 +53,11 @@ impl Replication {
     }
 }
 
-impl ReplicatedFigure {
-    fn model(&mut self, machine: &Reference, placing: Placing) {
+impl<'a> ReplicatedFigure<'a> {
+    fn model(&mut self, machine: &'a Reference, placing: Placing) {
         let Some(words) = &machine.topology else { return };
-        let values: Vec<Value<'_>> =
-            self.rows.iter().enumerate().filter_map(|(at, _)| self.value(at, machine)).collect();
+        let values = self.rows.iter().enumerate().filter_map(|(at, row)| value(at, row, machine));
+        let values: Vec<Value<'a>> = values.collect();
         if values.len() < FEWEST {
             return;
         }
@@ -65,7 +65,7 @@ impl ReplicatedFigure {
         let Some((topology, placed)) = placing(words, &placements) else { return };
         // No model of places says what several threads on a strand do.
         let within = values.iter().zip(placed).filter(|(_, placed)| topology.holds(placed));
-        let all: Vec<(&Value<'_>, Placed)> = within.collect();
+        let all: Vec<(&Value<'a>, Placed)> = within.collect();
         let chosen = chosen(&topology, &all);
         if all.len() < FEWEST || chosen.len() == all.len() {
             return;
@@ -75,47 +75,32 @@ impl ReplicatedFigure {
             own.map(|(_, (value, placed))| (placed.clone(), value.value)).collect::<Vec<_>>()
         };
         let table = Table { fitted: points(true), held_back: points(false) };
-        let mut found = FigureModel {
-            machine: machine.key.clone(),
-            name: None,
-            fitted: chosen.iter().map(|at| format!("{} {}", all[*at].0.mapping, all[*at].0.threads)).collect(),
-            others: table.held_back.len(),
-            mean: None,
-            worst: None,
-            held: None,
-            why: None,
-        };
-        let mut predictions = Vec::new();
-        match fit(&topology, &table) {
-            Outcome::None(why) => found.why = Some(why),
-            Outcome::Model(model) => {
+        let outcome = match fit(&topology, &table) {
+            model::Outcome::None(why) => Outcome::None(why),
+            model::Outcome::Model(model) => {
                 let pairs: Vec<(Prediction, f64)> =
                     table.held_back.iter().map(|(placed, value)| (model.predict(placed), *value)).collect();
                 let Missed { mean, worst } = missed(pairs.iter().map(|(one, value)| (one.value, *value)));
                 let holds = |(one, value): &&(Prediction, f64)| (one.interval[0]..=one.interval[1]).contains(value);
-                found.name = Some(model.name.to_owned());
-                (found.mean, found.worst) = (Some(mean), Some(worst));
-                found.held = Some(pairs.iter().filter(holds).count());
-                let each = all.iter().enumerate();
-                predictions.extend(each.map(|(at, (value, placed))| {
-                    let Prediction { value: predicted, interval, .. } = model.predict(placed);
-                    (value.row, Predicted { value: predicted, interval, is_fitted: chosen.contains(&at) })
-                }));
+                for (at, (own, placed)) in all.iter().enumerate() {
+                    let Prediction { value, interval, .. } = model.predict(placed);
+                    let predicted = Some(Predicted { value, interval, is_fitted: chosen.contains(&at) });
+                    let ranges = self.rows[own.row].published.iter_mut().filter(|range| range.machine == machine.key);
+                    ranges.for_each(|range| range.predicted = predicted);
+                }
+                Outcome::Model { name: model.name, mean, worst, held: pairs.iter().filter(holds).count() }
             }
-        }
-        for (row, predicted) in predictions {
-            let own = self.rows[row].published.iter_mut().filter(|range| range.machine == machine.key);
-            own.for_each(|range| range.predicted = Some(predicted.clone()));
-        }
-        self.models.push(found);
+        };
+        let fitted = chosen.iter().map(|at| Fitted { mapping: all[*at].0.mapping, threads: all[*at].0.threads });
+        let (fitted, others) = (fitted.collect(), table.held_back.len());
+        self.models.push(FigureModel { machine: &machine.key, fitted, others, outcome });
     }
+}
 
-    /// The throughput that a machine has in a row, if its place is known.
-    fn value(&self, row: usize, machine: &Reference) -> Option<Value<'_>> {
-        let of = &self.rows[row];
-        let range = of.published.iter().find(|range| range.machine == machine.key && range.low == range.high)?;
-        let is_rate = of.unit.ends_with("/s") || of.unit.ends_with("OPS");
-        Some(Value { row, mapping: of.mapping.as_deref()?, threads: of.label.parse().ok()?, value: range.low })
-            .filter(|value| is_rate && value.value > 0.0)
-    }
+/// The throughput that a machine has in a row, if its place is known.
+fn value<'a>(at: usize, row: &Row<'a>, machine: &Reference) -> Option<Value<'a>> {
+    let range = row.published.iter().find(|range| range.machine == machine.key && range.low == range.high)?;
+    let is_rate = row.unit.ends_with("/s") || row.unit.ends_with("OPS");
+    Some(Value { row: at, mapping: row.mapping?, threads: row.label.parse().ok()?, value: range.low })
+        .filter(|value| is_rate && value.value > 0.0)
 }

@@ -5,4 +5,5 @@ pub mod caveat;
 pub mod estimate;
 pub mod launch;
 pub mod point;
+pub mod replicate;
 pub mod verdict;

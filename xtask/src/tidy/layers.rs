@@ -58,6 +58,17 @@ const RESERVED: &[Reserved] = &[
         purpose: "the change points, whose work is shared by threads; stats knows no report, unit or kernel",
     },
     Reserved { word: "format", within: WORDLESS, allowed: &[], purpose: ENGLISH },
+    Reserved {
+        word: "format",
+        within: &["crates/replicate/src/", "crates/model/src/", "crates/audit/src/"],
+        allowed: &[
+            "crates/replicate/src/count.rs",
+            "crates/replicate/src/tests",
+            "crates/model/src/topology.rs",
+            "crates/model/src/tests",
+        ],
+        purpose: ENGLISH,
+    },
     Reserved { word: "String", within: WORDLESS, allowed: &[], purpose: ENGLISH },
     Reserved { word: "charz_words", within: WORDLESS, allowed: &[], purpose: ENGLISH },
     Reserved {

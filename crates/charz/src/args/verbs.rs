@@ -152,7 +152,7 @@ pub(super) enum Verb {
     ///
     /// The documents are t3-4 (the SPARC T3-4 report), cmt (chip multi-threading), cascade (rings of mutexes), tacc (multi-core systems
     /// in HPC) and solaris (its scalability). The program has their surviving values and citations. Every figure and table is listed by
-    /// its number: done, partly, not measured, or not possible with the reason; and each conclusion of the document is checked on this
+    /// its number: done, partly, undecided, not measured, or cannot be here, with the reason; and each conclusion of the document is checked on this
     /// machine. Thread counts are the document's, up to twice the CPUs and one more. For t3-4, kernels that stamp each operation take
     /// 10,000 pairs of times per iteration, which add up to its 100,000. A budget of auto is a few minutes, by document.
     ///

@@ -10,10 +10,10 @@ use charz_topology::{Backend, Machine, machine_xml};
 
 use super::sweep::{ClockKind, MeasuringContext};
 use crate::exit::{Error, Exit};
-use crate::view::audit::{Affinity, Format, Page};
+use crate::view::audit::{Affinity, Format, Page, doubt};
 use crate::view::progress::note;
 use charz_analysis::card::{SAME_CLOCK, off_nominal};
-use charz_audit::{self as audit, Evidence, Figure, Kind, Lab, Probe, Relation, Round, Verdict};
+use charz_audit::{self as audit, Evidence, Figure, Kind, Lab, Probe, Reason, Relation, Round, Verdict};
 use charz_data::escape::counted;
 use charz_data::report::{Invocation, Lap, Run};
 use charz_data::units;
@@ -73,6 +73,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     audit.relations.extend([lab.clock_relation(), lab.counter_relation()]);
     let affinity = lab.affinity();
     let contradicted = audit.relations.iter().any(|relation| relation.verdict == Verdict::Contradicted);
+    audit.machine.doubts.extend(audit.relations.iter().filter_map(doubt));
     let page = Page { machine, audit: &audit, affinity, seed, verbose: options.verbose };
     let told = (options.format.write)(&page, out);
     if let Some(file) = file {
@@ -242,29 +243,26 @@ impl<'a> ThisMachine<'a> {
         let range = claimed_range(Path::new("/sys/devices/system/cpu"), strands());
         let nominal = clock::claimed_hz();
         let mut figures = Vec::new();
-        let mut figure = |name: &str, value: Option<f64>| figures.extend(value.map(|hz| Figure::new(name, hz, "Hz")));
+        let mut figure =
+            |name: &'static str, value: Option<f64>| figures.extend(value.map(|hz| Figure::new(name, hz, "Hz")));
         figure("lowest", self.clocks.map(|[low, _]| low));
         figure("highest", self.clocks.map(|[_, high]| high));
         figure("claimed_min", range.map(|[min, _]| min));
         figure("claimed_max", range.map(|[_, max]| max));
         figure("nominal", nominal);
         let (measured, reason) = match (self.clocks, range, nominal) {
-            (None, ..) => (None, Some("the clock was not measured")),
+            (None, ..) => (None, Some(Reason::NoClock)),
             (Some([_, high]), Some([min, max]), _) => {
                 let within = high >= min * (1.0 - SAME_CLOCK) && high <= max * (1.0 + SAME_CLOCK);
-                (
-                    within.then_some(true),
-                    (!within).then_some("the measured clock is outside of the range that the system claims"),
-                )
+                (within.then_some(true), (!within).then_some(Reason::OutsideRange))
             }
             (Some([_, high]), None, Some(nominal)) => match off_nominal(high, nominal) {
                 None => (Some(true), None),
-                off => (None, off),
+                off => (None, off.map(Reason::OffNominal)),
             },
-            (Some(_), None, None) => (None, Some("the system claims no clock")),
+            (Some(_), None, None) => (None, Some(Reason::NoClaimedClock)),
         };
         let verdict = if measured.is_some() { Verdict::Confirmed } else { Verdict::Inconclusive };
-        let reason = reason.map(str::to_owned);
         let evidence = Evidence { claimed: Some(true), measured, figures, reason, ..Evidence::default() };
         Relation { kind: Kind::Clock, a: Some(strands().next().unwrap_or(0)), b: None, verdict, evidence }
     }
@@ -273,10 +271,7 @@ impl<'a> ThisMachine<'a> {
     fn counter_relation(&self) -> Relation {
         let counter = matches!(self.context.order(&Params::SMALL).stamps, Stamps::Tsc { .. });
         let bound = self.context.timer.skew_ns.filter(|_| counter);
-        let reason = match bound {
-            Some(bound) => format!("counters agree within {bound} ns, so they cannot tell sockets apart"),
-            None => "no time-stamp counter is read here by which CPUs could be compared".to_owned(),
-        };
+        let reason = bound.map_or(Reason::NoCounters, Reason::CountersAgree);
         let figures = bound.map(|bound| Figure::new("largest_offset", bound as f64, "ns")).into_iter().collect();
         let evidence = Evidence { figures, reason: Some(reason), ..Evidence::default() };
         Relation { kind: Kind::Tsc, a: None, b: None, verdict: Verdict::Inconclusive, evidence }

@@ -16,6 +16,7 @@ use charz_data::{Arrange, Param, Params, Role, params, units};
 use charz_model::{Model, Outcome, Placed, Prediction, Table, Topology, fit, missed};
 use charz_render::advise::Predicted;
 use charz_words::point;
+use charz_words::replicate::no_model;
 
 pub struct Options {
     pub from: From,
@@ -216,7 +217,7 @@ fn told(topology: &Topology, outcome: &Outcome, table: &Table) -> Told {
             };
             (Some(model.name), fits + &check, model.parameters())
         }
-        Outcome::None(why) => (None, format!("no model: {why}"), Vec::new()),
+        Outcome::None(why) => (None, format!("no model: {}", no_model(why)), Vec::new()),
     };
     let beyond = table.fitted.len() - points;
     let left_out = if beyond > 0 {

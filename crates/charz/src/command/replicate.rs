@@ -11,7 +11,6 @@ use super::render::read_named;
 use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
 use crate::view::look;
-use charz_data::escape::counted;
 use charz_data::report::Report;
 use charz_data::{Arrange, CellSpec, Params};
 use charz_measure::harness::counters;
@@ -21,7 +20,7 @@ use charz_model::{Placed, Topology};
 use charz_render::formats::ReportWriter;
 use charz_render::look::TerminalStyle;
 use charz_render::replicate::{Format, ListWriter};
-use charz_replicate::{Document, Figure, Kernels, Target, evaluate, feasibility};
+use charz_replicate::{Document, Figure, Kernels, Refusal, Target, evaluate, feasibility};
 
 pub enum Options {
     Documents(&'static ListWriter),
@@ -51,14 +50,13 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     match options {
         Options::Documents(format) => (format.write)(out)?,
         Options::List(selection) => {
-            let kernels = Kernels { admits: runs, counters: counters::of_processor, ..KERNELS };
-            let target = Target::new(&discover(&Source::ThisMachine)?, kernels);
+            let target = Target::new(&discover(&Source::ThisMachine)?, HERE);
             let replication = feasibility(selection.document, &selection.figures, &target).with_models(placing);
             (selection.format.write)(&replication, &look, out)?;
         }
         Options::From { selection, report, against } => {
             let against = against.as_deref().map(read_named).transpose()?;
-            selection.write_beside(&read_named(&report)?, against.as_ref(), &look, out)?;
+            selection.write_beside(&read_named(&report)?, against.as_ref(), KERNELS, &look, out)?;
         }
         Options::Measure { selection, new } => return measure(&selection, &new, out),
     }
@@ -71,11 +69,15 @@ impl ReportWriter for Selection {
     }
 
     fn write(&self, report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
-        self.write_beside(report, None, look, out)
+        self.write_beside(report, None, HERE, look, out)
     }
 }
 
+/// What is known of kernels on any machine.
 const KERNELS: Kernels = Kernels { admits, counters: || Ok(()), footprint };
+
+/// What is known of them on this one: what a list refuses, a run does not ask for again.
+const HERE: Kernels = Kernels { admits: runs, counters: counters::of_processor, footprint };
 
 fn footprint(kernel: &str, params: &Params, workers: u64) -> Option<u64> {
     let workers = usize::try_from(workers).ok()?;
@@ -94,20 +96,20 @@ fn placing(machine: &str, placements: &[(&str, usize)]) -> Option<(Topology, Vec
 }
 
 /// A kernel that does not exist refuses nothing: a report may be of another charz.
-fn admits(kernel: &str, workers: u64) -> Result<(), String> {
+fn admits(kernel: &str, workers: u64) -> Result<(), Refusal> {
     let Some(kernel) = charz_workloads::find(kernel) else { return Ok(()) };
-    let (name, count) = (&kernel.card().name, kernel.card().workers);
-    if count.allows(usize::try_from(workers).unwrap_or(usize::MAX)) {
-        return Ok(());
+    let count = kernel.card().workers;
+    match count.allows(usize::try_from(workers).unwrap_or(usize::MAX)) {
+        true => Ok(()),
+        false => Err(Refusal::Threads { least: count.min(), or_more: count.allows(count.min() + 1) }),
     }
-    let more = if count.allows(count.min() + 1) { "at least " } else { "" };
-    Err(format!("{name} requires {more}{}, not {workers}", counted(count.min(), "thread")))
 }
 
 /// Whether this machine has what the kernel needs, too.
-fn runs(kernel: &str, workers: u64) -> Result<(), String> {
+fn runs(kernel: &str, workers: u64) -> Result<(), Refusal> {
     admits(kernel, workers)?;
-    charz_workloads::find(kernel).map_or(Ok(()), |kernel| kernel.check().map_err(|error| error.to_string()))
+    let refusal = |error: charz_kernels::Error| Refusal::Needs(error.to_string().into());
+    charz_workloads::find(kernel).map_or(Ok(()), |kernel| kernel.check().map_err(refusal))
 }
 
 impl Selection {
@@ -115,10 +117,11 @@ impl Selection {
         &self,
         report: &Report,
         against: Option<&Report>,
+        kernels: Kernels,
         look: &TerminalStyle,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let replication = evaluate(self.document, &self.figures, report, against, KERNELS).with_models(placing);
+        let replication = evaluate(self.document, &self.figures, report, against, kernels).with_models(placing);
         (self.format.write)(&replication, look, out)
     }
 

@@ -5,12 +5,13 @@ use std::io::{self, Write};
 
 use charz_topology::Machine;
 use serde::Serialize;
+use serde_json::json as object;
 
 use super::look;
 use charz_analysis::figure::{Datum, Table};
 use charz_analysis::page::{self, Section};
-use charz_audit::{Audit, Figure, Kind, Relation, Verdict};
-use charz_data::escape::{counted, plain};
+use charz_audit::{Audit, Evidence, Figure, Kind, Reason, Relation, Verdict};
+use charz_data::escape::counted;
 use charz_data::{Arrange, units};
 use charz_render::grid::columns;
 use charz_render::{html, json, wrapped};
@@ -48,21 +49,24 @@ pub struct Affinity {
     pub bound: u64,
 }
 
-#[derive(Serialize)]
-struct Json<'a> {
-    relations: &'a [Relation],
-    affinity: Option<Affinity>,
-    /// How the ALU groups of the machine as measured are known.
-    alu: String,
-    rounds: u64,
-    cut_short: bool,
-    seed: u64,
-}
-
 fn write_json(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     let Audit { relations, machine, rounds, cut_short } = page.audit;
-    let (affinity, seed, alu) = (page.affinity, page.seed, machine.alu.to_string());
-    json::write_pretty_line(&Json { relations, affinity, alu, rounds: *rounds, cut_short: *cut_short, seed }, out)
+    let figure = |one: &Figure| object!({ "name": one.name.to_string(), "value": one.value, "unit": one.unit });
+    let relation = |of: &Relation| {
+        let Evidence { claimed, measured, figures, rounds, confidence, reason } = &of.evidence;
+        object!({
+            "kind": of.kind.to_string(), "a": of.a, "b": of.b, "verdict": of.verdict.name(),
+            "evidence": {
+                "claimed": claimed, "measured": measured, "figures": figures.iter().map(figure).collect::<Vec<_>>(),
+                "rounds": rounds, "confidence": confidence, "reason": reason.as_ref().map(because),
+            },
+        })
+    };
+    let all = object!({
+        "relations": relations.iter().map(relation).collect::<Vec<_>>(), "affinity": page.affinity,
+        "alu": machine.alu.to_string(), "rounds": rounds, "cut_short": cut_short, "seed": page.seed,
+    });
+    json::write_pretty_line(&all, out)
 }
 
 fn as_page(page: &Page<'_>) -> page::Page {
@@ -256,7 +260,7 @@ fn range(relations: &[&Relation]) -> String {
             .collect();
         values.arrange_by(|a, b| a.value.total_cmp(&b.value));
         let (first, last) = (values.first()?, values.last()?);
-        let name = first.name.replace('_', " ");
+        let name = first.name.to_string().replace('_', " ");
         let text = match first.value == last.value {
             true => amount(first),
             false => format!("{} to {}", amount(first), amount(last)),
@@ -289,12 +293,80 @@ fn at_length(relation: &Relation) -> String {
         Some(false) => ", claimed not to be",
         None => "",
     };
-    let figures: Vec<String> =
-        evidence.figures.iter().map(|one| format!("{} {}", one.name.replace('_', " "), amount(one))).collect();
+    let figures: Vec<String> = evidence
+        .figures
+        .iter()
+        .map(|one| format!("{} {}", one.name.to_string().replace('_', " "), amount(one)))
+        .collect();
     let figures = if figures.is_empty() { String::new() } else { format!("; {}", figures.join(", ")) };
     let confidence = evidence.confidence.map(|share| format!("; confidence {share:.3}")).unwrap_or_default();
-    let reason = evidence.reason.as_ref().map(|reason| format!(": {}", plain(reason))).unwrap_or_default();
+    let reason = evidence.reason.as_ref().map(|reason| format!(": {}", because(reason))).unwrap_or_default();
     format!("{}{between}{claimed}{reason}{figures}{confidence}", title(relation.kind))
+}
+
+/// Why nothing was decided, or what a contradiction rests on: a clause.
+fn because(reason: &Reason) -> String {
+    let plain = match reason {
+        Reason::NotMeasured => "not measured",
+        Reason::MeasuredOnce => "measured once only",
+        Reason::RoundsDisagree => "rounds disagree",
+        Reason::ChainSlowsDown => {
+            "even a dependent chain slows down: the two may take turns on one hardware thread, or their clock falls"
+        }
+        Reason::SeenTwice => "seen twice, apart in time",
+        Reason::NotSeenAgain => "not seen a second time",
+        Reason::Opposite => "another measurement shows the opposite",
+        Reason::SlowEachOther => "the two slow each other down, in this cache or on the way to the next level",
+        Reason::AsLong => "a line takes as long between claimed neighbours as between others",
+        Reason::NoneShares => "no pair is claimed to share it, so there is nothing to compare with",
+        Reason::MemoryUnknown => "the time of a load from memory is not known",
+        Reason::BetweenTimes => "between the times of pairs that share it and of those that do not",
+        Reason::NotFaster => {
+            "no farther pair to compare with, and the transfer is not clearly faster than a load from memory"
+        }
+        Reason::NodesAlike => "the memory of both nodes is about as far",
+        Reason::RatesDiffer => "rates differ as those of kinds of core do, or a CPU was disturbed",
+        Reason::RateOfAnother => "its rate is that of another kind too",
+        Reason::AsAFasterKind => "as fast as a faster kind, in all rounds",
+        Reason::BelowItsKind => "slower than its kind: of another kind, or disturbed",
+        Reason::NoClock => "the clock was not measured",
+        Reason::NoClaimedClock => "the system claims no clock",
+        Reason::OutsideRange => "the measured clock is outside of the range that the system claims",
+        Reason::NoCounters => "no time-stamp counter is read here by which CPUs could be compared",
+        Reason::OffNominal(words) => words,
+        Reason::Between(ratio) => return format!("a ratio of {ratio:.2} is neither that of one core nor that of two"),
+        Reason::Noisy(share) => return format!("numbers of the same CPU differ by {:.0}%", share * 100.0),
+        Reason::Crosstalk([alone, with]) => {
+            return format!(
+                "pairs that run at once disturb each other: a ratio of {alone:.2} alone, {with:.2} with others"
+            );
+        }
+        Reason::ManySiblings(most) => {
+            return format!("it, or what seems to be its sibling, seems to have more than {most} siblings: noise");
+        }
+        Reason::FewRounds(rounds, needed) => {
+            return format!("measured in {rounds} rounds of the {needed} that are needed");
+        }
+        Reason::NotSeenAgainAs(why) => return format!("not seen a second time: {}", because(why)),
+        Reason::CountersAgree(ns) => {
+            return format!("counters agree within {ns} ns, so they cannot tell sockets apart");
+        }
+    };
+    plain.to_owned()
+}
+
+/// The sentence on a contradiction, for the file of the machine as measured.
+pub fn doubt(relation: &Relation) -> Option<String> {
+    let strand = relation.a.filter(|_| relation.verdict == Verdict::Contradicted)?;
+    let figures = &relation.evidence.figures;
+    let figures: Vec<String> = figures.iter().map(|one| format!("{} {:.3}", one.name, one.value)).collect();
+    let shares = if relation.evidence.claimed == Some(true) { "does not share its" } else { "shares its" };
+    let found = match (relation.kind, relation.b) {
+        (Kind::Numa, Some(node)) => format!("is not nearest to NUMA node {node}"),
+        (kind, Some(other)) => format!("{shares} {kind} with {other}"),
+        (_, None) => "is of another kind of core".to_owned(),
+    };
+    Some(format!("by measurement, strand {strand} {found}, against the claim ({})", figures.join(", ")))
 }
 
 #[cfg(test)]

@@ -5,11 +5,12 @@ use charz_analysis::figure::{self, Axis, Body, DataPoint, Datum, Plot, Quantity,
 use charz_analysis::page::{Page, Section};
 use charz_data::units;
 use charz_replicate::{Number, Reference, ReplicatedFigure, Replication, Row};
+use charz_words::replicate as words;
 
 /// Fewer points make no curve.
 const CURVE: usize = 4;
 
-pub(super) fn of(replication: &Replication) -> Page {
+pub(super) fn of(replication: &Replication<'_>) -> Page {
     let document = &replication.document;
     let mut summary = vec![totals(replication)];
     let models = replication.figures.iter().flat_map(|figure| figure.models.iter().map(move |model| (figure, model)));
@@ -21,7 +22,7 @@ pub(super) fn of(replication: &Replication) -> Page {
         table: Some(table),
         figures: Vec::new(),
     };
-    let words = |cells: Vec<String>| cells.into_iter().map(Datum::word).collect::<Vec<_>>();
+    let cells = |cells: Vec<String>| cells.into_iter().map(Datum::word).collect::<Vec<_>>();
     let figures = replication.figures.iter();
     let curves = Section {
         id: "curves",
@@ -36,17 +37,18 @@ pub(super) fn of(replication: &Replication) -> Page {
     };
     let claims = figures.clone().flat_map(|figure| figure.claims.iter().map(move |claim| (figure, claim)));
     let claims = claims.map(|(figure, claim)| {
-        let verdict = format!("{}{}", claim.verdict.name(), units::doubt(claim.suspect));
-        words(vec![figure.number.clone(), claim.says.clone(), verdict, claim.evidence.clone()])
+        let verdict = format!("{}{}", words::verdict(claim.verdict), units::doubt(claim.is_suspect()));
+        cells(vec![figure.number.to_owned(), words::conclusion(claim), verdict, words::evidence(claim)])
     });
     let claims = Table::new(&["figure", "conclusion", "here", "evidence"], claims);
-    let status =
-        figures.clone().map(|figure| words(vec![name(figure), figure.shows.clone(), figure.reasons.join("; ")]));
+    let status = figures
+        .clone()
+        .map(|figure| cells(vec![name(figure), figure.shows.to_owned(), words::reasons(figure).join("; ")]));
     let values =
         figures.flat_map(|figure| figure.rows.iter().flat_map(move |row| value_rows(replication, figure, row)));
     let heading = ["figure", "what", "machine", "published", "model", "here", "95% interval", "ratio", "unit"];
     let mut method = origin(replication);
-    method.push(replication.protocol.clone());
+    method.push(replication.protocol.to_owned());
     method.extend(replication.inconsistencies.iter().map(|words| format!("The document contradicts itself: {words}")));
     let mut sections = vec![
         curves,
@@ -70,8 +72,8 @@ pub(super) fn of(replication: &Replication) -> Page {
 }
 
 /// A row for each machine of the document that has a value, or one without.
-fn value_rows(replication: &Replication, figure: &ReplicatedFigure, row: &Row) -> Vec<Vec<Datum>> {
-    let what = [&row.group, &row.label].into_iter().filter(|words| !words.is_empty()).cloned().collect::<Vec<_>>();
+fn value_rows(replication: &Replication<'_>, figure: &ReplicatedFigure<'_>, row: &Row<'_>) -> Vec<Vec<Datum>> {
+    let what = [row.group, row.label].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>();
     let here = row.here.as_ref();
     let doubt = units::doubt(here.is_some_and(|here| here.suspect));
     let number = |value: Option<f64>, text: Option<String>| match value.zip(text) {
@@ -79,10 +81,10 @@ fn value_rows(replication: &Replication, figure: &ReplicatedFigure, row: &Row) -
         None => Datum::none(),
     };
     let line = |machine: &str, published: Datum, model: Datum, ratio: Option<f64>| {
-        let gap = row.gap.as_ref().filter(|_| row.kernel.is_some()).map(|gap| gap.reason.clone());
+        let gap = words::gap(row);
         let own = here.map(|here| digits(here.value) + doubt);
         vec![
-            Datum::word(figure.number.clone()),
+            Datum::word(figure.number),
             Datum::word(what.join(", ")),
             Datum::word(machine),
             published,
@@ -90,7 +92,7 @@ fn value_rows(replication: &Replication, figure: &ReplicatedFigure, row: &Row) -
             gap.filter(|_| here.is_none()).map_or_else(|| number(here.map(|here| here.value), own), Datum::word),
             Datum::word(here.map(interval).unwrap_or_default()),
             number(ratio, ratio.map(|ratio| digits(ratio) + doubt)),
-            Datum::word(row.unit.clone()),
+            Datum::word(row.unit),
         ]
     };
     if row.published.is_empty() {
@@ -113,26 +115,30 @@ fn value_rows(replication: &Replication, figure: &ReplicatedFigure, row: &Row) -
 }
 
 /// A picture for each machine of the document that has a curve in this figure, this machine's curves in each; or of those alone.
-fn curves(replication: &Replication, figure: &ReplicatedFigure) -> Vec<figure::Figure> {
+fn curves(replication: &Replication<'_>, figure: &ReplicatedFigure<'_>) -> Vec<figure::Figure> {
     let machines = replication.machines.iter();
     let theirs: Vec<figure::Figure> =
         machines.filter_map(|machine| curve(replication, figure, Some(machine))).collect();
     if theirs.is_empty() { curve(replication, figure, None).into_iter().collect() } else { theirs }
 }
 
-fn curve(replication: &Replication, figure: &ReplicatedFigure, machine: Option<&Reference>) -> Option<figure::Figure> {
+fn curve(
+    replication: &Replication<'_>,
+    figure: &ReplicatedFigure<'_>,
+    machine: Option<&Reference>,
+) -> Option<figure::Figure> {
     let key = machine.map_or("", |machine| &machine.key);
     // Measured lines first: the first ones have colours of their own.
     let (mut series, mut modelled) = (Vec::new(), Vec::new());
     let mut longest = 0;
-    let is_shown = |row: &&Row| if machine.is_some() { published(row, key).is_some() } else { row.here.is_some() };
-    let unit = &figure.rows.iter().find(is_shown)?.unit;
+    let is_shown = |row: &&Row<'_>| if machine.is_some() { published(row, key).is_some() } else { row.here.is_some() };
+    let unit = figure.rows.iter().find(is_shown)?.unit;
     let groups = figure.rows.chunk_by(|one, other| one.group == other.group && one.unit == other.unit);
-    for rows in groups.filter(|rows| rows[0].unit == *unit) {
-        let placed: Vec<(f64, &Row)> =
+    for rows in groups.filter(|rows| rows[0].unit == unit) {
+        let placed: Vec<(f64, &Row<'_>)> =
             rows.iter().filter_map(|row| Some((row.label.parse::<u32>().ok()?.into(), row))).collect();
         let line = |name: String, role, points: Vec<DataPoint>| Series { name, role, source: 0, points };
-        let said = |row: &Row, value: &str| format!("{} ×{}: {value} {unit}", row.group, row.label);
+        let said = |row: &Row<'_>, value: &str| format!("{} ×{}: {value} {unit}", row.group, row.label);
         let theirs: Vec<DataPoint> = placed
             .iter()
             .filter_map(|(x, row)| {
@@ -140,28 +146,22 @@ fn curve(replication: &Replication, figure: &ReplicatedFigure, machine: Option<&
                 Some(point(*x, range.low, None, State::Ok, said(row, &published_words(range))))
             })
             .collect();
-        let here = |(_, row): &(f64, &Row)| {
+        let here = |(_, row): &(f64, &Row<'_>)| {
             let (own, x) = (row.here.as_ref()?, row.workers? as f64);
             let state = if own.suspect { State::Suspect } else { State::Ok };
-            Some(point(
-                x,
-                own.value,
-                own.low.zip(own.high).map(|(low, high)| [low, high]),
-                state,
-                said(row, &shown(own)),
-            ))
+            Some(point(x, own.value, own.interval, state, said(row, &shown(own))))
         };
         let ours: Vec<DataPoint> = placed.iter().filter_map(here).collect();
         // Two points of this machine are a curve.
         longest = longest.max(if machine.is_some() { theirs.len() } else { ours.len() + CURVE - 2 });
         let along = |end: fn(&charz_replicate::Predicted) -> f64| {
-            let one = |(x, row): &(f64, &Row)| {
+            let one = |(x, row): &(f64, &Row<'_>)| {
                 let predicted = published(row, key)?.predicted.as_ref()?;
                 Some(point(*x, end(predicted), None, State::Ok, String::new()))
             };
             placed.iter().filter_map(one).collect::<Vec<_>>()
         };
-        let group = &rows[0].group;
+        let group = rows[0].group;
         let measured = [
             line(format!("{group}, {key}"), Role::Measured, theirs),
             line(format!("{group}, here"), Role::Measured, ours),
@@ -177,7 +177,7 @@ fn curve(replication: &Replication, figure: &ReplicatedFigure, machine: Option<&
     series.extend(modelled);
     let models = figure.models.iter().filter(|model| model.machine == key);
     let x = Axis::new("threads", Quantity::Count, Scale::Log2);
-    let y = Axis::new(unit.clone(), Quantity::Plain, Scale::Linear);
+    let y = Axis::new(unit.to_owned(), Quantity::Plain, Scale::Linear);
     (longest >= CURVE).then(|| figure::Figure {
         id: figure::id(&format!("{} {key}", figure.number)),
         title: match machine {
@@ -190,11 +190,11 @@ fn curve(replication: &Replication, figure: &ReplicatedFigure, machine: Option<&
     })
 }
 
-fn published<'a>(row: &'a Row, machine: &str) -> Option<&'a charz_replicate::PublishedRange> {
+fn published<'a>(row: &'a Row<'a>, machine: &str) -> Option<&'a charz_replicate::PublishedRange<'a>> {
     row.published.iter().find(|range| range.machine == machine)
 }
 
-fn shown(number: &Number) -> String {
+fn shown(number: &Number<'_>) -> String {
     format!("{} ({})", digits(number.value), interval(number))
 }
 
