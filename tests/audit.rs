@@ -45,7 +45,10 @@ fn the_page_of_an_audit_has_its_verdict_and_every_relation() {
     for words in ["<strong>The topology that Linux reports is", "clock", "time-stamp counters", "class=\"nest\""] {
         assert!(page.contains(words), "{words}");
     }
-    assert!(!page.contains("id=\"quality\"") && !page.contains("href=\"#environment\""), "there is no report");
+    assert!(
+        !page.contains("id=\"s-data-quality\"") && !page.contains("href=\"#s-system-method\""),
+        "there is no report"
+    );
     // What cannot be printed is kept.
     let (written, full) = (folder.path().join("a.xml"), File::options().write(true).open("/dev/full").unwrap());
     let mut audit = charz();
