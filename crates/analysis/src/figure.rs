@@ -48,6 +48,18 @@ pub enum Body {
 }
 
 impl Figure {
+    /// Whether there is a number to draw, or a machine.
+    pub fn has_results(&self) -> bool {
+        match &self.body {
+            Body::Lines(plot) | Body::Dots(plot) => {
+                plot.measured().any(|(_, series)| series.numbers().next().is_some())
+            }
+            Body::Heatmap(heat) => heat.range().is_some(),
+            Body::Joint(joint) => !joint.first.is_empty(),
+            Body::MachineDiagram(_) => true,
+        }
+    }
+
     /// The text alternative of the picture: what it shows, what to see in it, and its ranges.
     pub fn alternative(&self) -> String {
         let mut words = vec![format!("{}.", self.title)];

@@ -19,7 +19,6 @@ mod loads;
 mod machine;
 pub mod matrix;
 mod nodes;
-mod numbers;
 mod points;
 mod products;
 mod scaling;
@@ -40,15 +39,15 @@ use crate::figure::{Figure, Table};
 use crate::findings::findings;
 use cells::CellsByKernel;
 use charz_claims::verdict::verdicts;
-use charz_data::report::{Finding, FindingKind};
+use charz_data::report::{Cell, Finding, FindingKind, Report};
 use charz_estimate::Estimates;
+use charz_estimate::grouped;
 
 pub use crate::source::Source;
 pub use about::{About, Difference, Fact};
 pub use doubts::Doubt;
 use doubts::doubts;
 pub use machine::{core_name, nest};
-pub use numbers::{Tabled, Whole, whole};
 use versus::Found;
 
 #[derive(Clone, Debug, Default)]
@@ -62,8 +61,6 @@ pub struct Page {
     pub sources: Vec<About>,
     /// In what the reports differ; empty for one.
     pub differences: Vec<Difference>,
-    /// Which mapping suits each kernel best, and what leaving it to the system costs.
-    pub verdicts: Table,
     /// What follows, in words, each with the report that it follows from, by its place among the sources.
     pub findings: Vec<(usize, Finding)>,
     /// What is suspect, invalid or missing, and why; each kind once, the weightiest first.
@@ -80,9 +77,8 @@ pub struct Section {
     pub title: &'static str,
     /// What is measured here and how to read it, a sentence each.
     pub about: Vec<String>,
-    /// What it lists, before its figures.
+    /// A table before the figures.
     pub table: Option<Table>,
-    /// At least one, unless there is a table.
     pub figures: Vec<Figure>,
 }
 
@@ -92,6 +88,8 @@ struct Chapter {
     title: &'static str,
     about: &'static str,
     draw: fn(&CellsByKernel<'_>) -> Vec<Figure>,
+    /// What a table before the figures has of all of them.
+    table: fn(&CellsByKernel<'_>) -> Option<Table>,
 }
 
 /// The sections in their order. One that has no figure for these reports is left out.
@@ -101,85 +99,99 @@ const CHAPTERS: &[Chapter] = &[
         title: "The machine",
         about: "A box holds what shares a part of the machine; its cells are CPUs. A mapping is the order in which threads take CPUs",
         draw: machine::figures,
+        table: |_| None,
     },
     Chapter {
         id: "throughput",
         title: "Throughput vs threads",
         about: "Points are medians over runs, bands their 95% intervals, hollow points noisy. Mappings whose intervals overlap everywhere share a line",
         draw: |sorted| scaling::figures(sorted, true),
+        table: |_| None,
     },
     Chapter {
         id: "time",
         title: "Time or cost vs threads",
         about: "Lower is better. Points are medians over runs, bands their 95% intervals, hollow points noisy",
         draw: |sorted| scaling::figures(sorted, false),
+        table: |_| None,
     },
     Chapter {
         id: "latency",
         title: "Latency vs working set",
         about: "Time of a load that depends on the one before it: flat while the block fits in a cache, higher beyond its edge",
         draw: |sorted| sizes::figures(sorted, Some(sizes::LATENCY)),
+        table: |_| None,
     },
     Chapter {
         id: "bandwidth",
         title: "Bandwidth vs working set",
         about: "A block that fits in a cache is read from there; a larger one comes from the next level, and finally from memory",
         draw: |sorted| sizes::figures(sorted, Some(sizes::BANDWIDTH)),
+        table: |_| None,
     },
     Chapter {
         id: "sizes",
         title: "Other kernels vs working set",
         about: "What threads do in a time, or how long it takes them, by the size of the block that each works on",
         draw: |sorted| sizes::figures(sorted, None),
+        table: |_| None,
     },
     Chapter {
         id: "loaded",
         title: "Loaded latency",
         about: "Latency of one thread while all others move data at full speed, or pause between portions",
         draw: loads::figures,
+        table: |_| None,
     },
     Chapter {
         id: "pairs",
         title: "Core-to-core latency",
         about: "Time for a cache line to pass between two CPUs; neighbours in the matrix are neighbours on the machine",
         draw: squares::figures,
+        table: |_| None,
     },
     Chapter {
         id: "numa",
         title: "NUMA latency and bandwidth",
         about: "What the CPUs of each node get from the memory of each node",
         draw: nodes::figures,
+        table: |_| None,
     },
     Chapter {
         id: "families",
         title: "Synchronization",
         about: "Kernels that do the same in different ways share a figure. Hollow points are noisy",
         draw: families::figures,
+        table: |_| None,
     },
     Chapter {
         id: "single",
         title: "Results",
         about: "One row per kernel, one bar per mapping and number of threads; the line through its end is the 95% interval",
         draw: dots::figures,
+        table: |_| None,
     },
     Chapter {
         id: "sharing",
         title: "Contention",
         about: "What threads that share a lock, a counter or a pool cost each other; configurations of several threads only",
-        draw: sharing::figures,
+        draw: |sorted| sharing::figures(sorted, "Contention"),
+        table: sharing::table,
     },
     Chapter {
         id: "hardware",
         title: "Hardware counters",
         about: "User mode only, of runs of their own. Efficiency is MIPS over clock × cores × issue width; cost is what runs with \
                 counters lost against those without; cache is the last level, on AMD Zen the second",
-        draw: hardware::figures,
+        draw: |sorted| sharing::figures(sorted, "Hardware counters"),
+        table: hardware::table,
     },
     Chapter {
         id: "growth",
         title: "Threads for activities",
         about: "A program whose activities double from size to size; a runtime has a thread do each of them. Lower is better",
         draw: growth::figures,
+        table: |_| None,
     },
     Chapter {
         id: "products",
@@ -187,12 +199,15 @@ const CHAPTERS: &[Chapter] = &[
         about: "The table has the best of each program, and what its numbers of levels (k) take: products are activities, 8 times as many at \
                 each level. Each chart is a program. Lower is better",
         draw: products::figures,
+        table: products::times,
     },
     Chapter {
         id: "times",
         title: "Distribution of times",
-        about: "The first time runs to the right, the second upwards; darker is more frequent, and on the diagonal both are equal",
+        about: "The first time runs to the right, the second upwards; darker is more frequent, and on the diagonal both are equal. Cycles \
+                are of the core's clock, timed by dependent multiplications around each run",
         draw: joint::figures,
+        table: joint::table,
     },
 ];
 
@@ -200,65 +215,65 @@ const CHAPTERS: &[Chapter] = &[
 pub const VERSUS: &str = "versus";
 
 impl Chapter {
+    /// What the chapter has for these reports, its figures without a single result named only; `None` without any.
     fn section(&self, sorted: &CellsByKernel<'_>) -> Option<Section> {
-        let figures = (self.draw)(sorted);
-        let about = vec![self.about.to_owned()];
-        (!figures.is_empty()).then_some(Section { id: self.id, title: self.title, about, figures, table: None })
+        let (figures, empty): (Vec<Figure>, Vec<Figure>) =
+            (self.draw)(sorted).into_iter().partition(Figure::has_results);
+        let mut about = vec![self.about.to_owned()];
+        let names: Vec<&str> = empty.iter().take(MOST_NAMED).map(|figure| figure.title.as_str()).collect();
+        let more = empty.len() - names.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        about.extend((!empty.is_empty()).then(|| format!("No result for {}{more}", names.join("; "))));
+        let table = (self.table)(sorted);
+        let is_there = !figures.is_empty() || !empty.is_empty() || table.is_some();
+        is_there.then_some(Section { id: self.id, title: self.title, about, table, figures })
     }
 }
 
+/// The most figures without results that a section names, and kernels that a title does.
+const MOST_NAMED: usize = 4;
+
 /// What these reports say, as far as a page has room for it. They may be of different machines, or of one at different times.
 pub fn page(sources: &[Source<'_>]) -> Page {
-    finished(draw(sources, &versus::compared(sources), |_| true))
+    draw(sources, &versus::compared(sources))
 }
 
 /// The same of two reports of which it is known how they compare.
 pub fn of_comparison(sources: &[Source<'_>; 2], comparison: &Comparison) -> Page {
-    finished(draw(sources, &[Ok(comparison.clone())], |_| true))
+    draw(sources, &[Ok(comparison.clone())])
 }
 
 /// A page that is small enough, and in which each name is one figure's.
-fn finished(mut page: Page) -> Page {
-    bounds::bound(&mut page);
-    make_ids_unique(&mut page);
-    page
-}
-
-/// All that these reports say, with the sections that are asked for.
-fn draw(sources: &[Source<'_>], compared: &[Found], is_asked: impl Fn(&str) -> bool) -> Page {
+fn draw(sources: &[Source<'_>], compared: &[Found]) -> Page {
     let each = || sources.iter().map(|source| source.report);
     let sorted = CellsByKernel::of(
         sources,
         each().map(findings).collect(),
         each().map(|report| verdicts(&Estimates::of(report))).collect(),
     );
-    let chapters = CHAPTERS.iter().filter(|chapter| is_asked(chapter.id));
     let answers: Vec<Answer> = each().map(Answer::of).collect();
-    let versus = versus::figure(sources, &answers, compared).filter(|_| is_asked(VERSUS));
-    let versus = versus.map(|figure| Section {
+    let versus = versus::figure(sources, &answers, compared).map(|figure| Section {
         id: VERSUS,
         title: "Reports side by side",
         figures: vec![figure],
         ..Section::default()
     });
-    let mut sections: Vec<Section> =
-        versus.into_iter().chain(chapters.filter_map(|chapter| chapter.section(&sorted))).collect();
-    if let Some(section) = sections.iter_mut().find(|section| section.id == "products") {
-        section.table = products::times(&sorted);
-    }
+    let sections = versus.into_iter().chain(CHAPTERS.iter().filter_map(|chapter| chapter.section(&sorted))).collect();
     let abouts: Vec<About> = sources.iter().map(about::about).collect();
-    Page {
+    let mut page = Page {
         title: title(sources),
         answers,
         differences: about::differences(&abouts),
         summary: versus::summary(sources, compared),
         sources: abouts,
-        verdicts: verdicts::table(&sorted),
         doubts: with_source(each().map(doubts)),
         findings: of_all(with_source(sorted.findings), sources.len()),
         sections,
         left_out: Vec::new(),
-    }
+    };
+    bounds::bound(&mut page);
+    make_ids_unique(&mut page);
+    page
 }
 
 /// All of these, each with the place of its report among the sources.
@@ -266,7 +281,7 @@ fn with_source<T>(all: impl IntoIterator<Item = Vec<T>>) -> Vec<(usize, T)> {
     all.into_iter().enumerate().flat_map(|(at, own)| own.into_iter().map(move |one| (at, one))).collect()
 }
 
-/// Without the best of each kernel, which is in the verdicts; what follows from each of several reports once, as that of none of them.
+/// Without the best of each kernel, which is in the answers; what follows from each of several reports once, as that of none of them.
 fn of_all(findings: Vec<(usize, Finding)>, reports: usize) -> Vec<(usize, Finding)> {
     let count = |finding: &Finding| {
         let is_same = |other: &&(usize, Finding)| (other.1.kind, &other.1.text) == (finding.kind, &finding.text);
@@ -289,31 +304,51 @@ impl Page {
         }
     }
 
-    /// In what the reports differ, a sentence each.
-    pub fn differences_in_words(&self) -> impl Iterator<Item = String> {
-        self.differences.iter().map(|difference| {
-            let named = difference.words.iter().zip(&self.sources);
-            let named: Vec<String> = named.map(|(words, source)| format!("{} {words}", source.name)).collect();
-            format!("{}: {}", difference.label, named.join("; "))
-        })
-    }
-
     pub fn figures(&self) -> impl Iterator<Item = &Figure> {
         self.sections.iter().flat_map(|section| &section.figures)
     }
 }
 
+/// What was measured, and on which machine.
 fn title(sources: &[Source<'_>]) -> String {
-    let named = |source: &Source<'_>| {
-        let host = &source.report.host;
-        let processor = host.processor.as_deref().map(str::trim).filter(|name| !name.is_empty());
-        processor.or(host.name.as_deref()).unwrap_or("a machine").to_owned()
+    let each = |of: fn(&Report) -> String| -> Vec<String> {
+        sources.iter().map(|source| of(source.report)).collect::<BTreeSet<_>>().into_iter().collect()
     };
-    let names: BTreeSet<String> = sources.iter().map(named).collect();
-    let names: Vec<String> = names.into_iter().collect();
-    match sources {
-        [_] => names.join(""),
-        _ => format!("{} reports: {}", sources.len(), names.join(", ")),
+    let (subjects, machines) = (each(subject), each(machine));
+    let subject = if let [only] = &subjects[..] { format!("{only} ") } else { String::new() };
+    let several = match sources {
+        [_] => String::new(),
+        _ if sources.len() <= MOST_NAMED => {
+            format!("{}: ", sources.iter().map(|source| source.name).collect::<Vec<_>>().join(" and "))
+        }
+        _ => format!("{} reports: ", sources.len()),
+    };
+    let more = machines.len().saturating_sub(MOST_NAMED);
+    let more = if more > 0 { format!(" and {more} more machines") } else { String::new() };
+    format!("{several}{subject}on {}{more}", machines[..machines.len().min(MOST_NAMED)].join(", "))
+}
+
+/// The kernels of a report: a few by their names, more by how many each family has.
+fn subject(report: &Report) -> String {
+    let kernels = grouped(&report.cells, |cell| cell.kernel.as_str());
+    if kernels.len() <= MOST_NAMED {
+        let names: Vec<&str> = kernels.iter().map(|cells| cells[0].kernel.as_str()).collect();
+        return if names.is_empty() { "nothing measured".to_owned() } else { names.join(", ") };
+    }
+    let family = |cells: &Vec<&Cell>| report.card(&cells[0].kernel).map_or("other", |card| card.family.name());
+    let families = grouped(kernels, family);
+    let counts: Vec<String> =
+        families.iter().map(|kernels| format!("{} {}", kernels.len(), family(&kernels[0]))).collect();
+    format!("{} kernels", counts.join(", "))
+}
+
+/// The host and its processor, as far as they are known.
+fn machine(report: &Report) -> String {
+    let known =
+        |name: &Option<String>| name.as_deref().map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned);
+    match (known(&report.host.name), known(&report.host.processor)) {
+        (Some(host), Some(processor)) => format!("{host} ({processor})"),
+        (one, other) => one.or(other).unwrap_or_else(|| "an unnamed machine".to_owned()),
     }
 }
 

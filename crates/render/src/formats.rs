@@ -76,7 +76,7 @@ pub const SUMMARY: &Format = &Format {
 /// Every table; what a sweep prints with -v.
 pub const TABLE: &Format = &Format {
     name: "table",
-    about: "every number in tables, with every warning and finding",
+    about: "the page as text: every number in tables, with every warning and finding",
     write: Draw::Report(term::tables),
 };
 

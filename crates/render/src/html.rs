@@ -4,24 +4,23 @@
 //! All text from a report is written through [`Foreign`], markup by maud, which escapes. The page has the digests of its own
 //! style and script, so a browser runs nothing else even if something slipped through.
 
+mod blocks;
 mod figures;
 mod foreign;
-mod hero;
 mod orders;
-mod points;
 mod policy;
-mod quality;
-mod sources;
+mod table;
 #[cfg(test)]
 mod tests;
-mod top;
 
 use std::io::{self, Write};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::look::TerminalStyle;
+use super::outline::{self, Block};
 use charz_analysis::page::Page;
+use charz_data::escape::counted;
 use foreign::Foreign;
 
 pub fn write(page: &Page, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
@@ -29,6 +28,7 @@ pub fn write(page: &Page, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<
 }
 
 fn document(page: &Page) -> Markup {
+    let blocks = outline::page(page, usize::MAX);
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -39,27 +39,23 @@ fn document(page: &Page) -> Markup {
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="no-referrer";
                 meta name="generator" content=(concat!("charz ", env!("CARGO_PKG_VERSION")));
-                meta property="og:title" content=(Foreign(&top::name(page)));
+                meta property="og:title" content=(Foreign(&name(page)));
                 // A browser that finds no icon asks for one.
                 link rel="icon" href=(ICON);
-                title { (Foreign(&top::name(page))) " · charz" }
+                title { (Foreign(&name(page))) " · charz" }
                 style { (PreEscaped(policy::STYLE)) }
             }
             body {
                 a.skip href="#main" { "Skip to the contents" }
-                (top::header(page))
-                (contents(page))
-                main #main tabindex="-1" {
-                    (hero::section(page))
-                    (top::verdicts(page))
-                    (top::findings(page))
-                    @for section in page.sections.iter().filter(|section| !hero::has(page, section)) { (figures::section(section)) }
-                    @if !page.answers.is_empty() { (quality::section(page)) }
-                    @if !page.sources.is_empty() {
-                        (sources::environment(page))
-                        (sources::again(page))
+                (header(page))
+                nav.contents aria-label="Contents" {
+                    ol {
+                        @for block in &blocks {
+                            @if let Block::Section(title, _) = block { li { a href={ "#" (blocks::id(title)) } { (title) } } }
+                        }
                     }
                 }
+                main #main tabindex="-1" { (blocks::all(&blocks)) }
                 script { (PreEscaped(policy::SCRIPT)) }
             }
         }
@@ -70,25 +66,34 @@ fn document(page: &Page) -> Markup {
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E\
     %3Cpath d='M1 15V9h3v6zM6 15V5h4v10zM12 15V1h3v14z' fill='%230072b2'/%3E%3C/svg%3E";
 
-/// The parts of the page, in its order.
-fn contents(page: &Page) -> Markup {
+/// The most reports that the header names.
+const MOST_NAMED: usize = 6;
+
+/// What the page shows, where it comes from, and the switch of colours.
+fn header(page: &Page) -> Markup {
+    let (named, others) = page.sources.split_at(page.sources.len().min(MOST_NAMED));
     html! {
-        nav.contents aria-label="Contents" {
-            ol {
-                (entry("summary", "Summary"))
-                @if !page.verdicts.rows.is_empty() { (entry("verdicts", "Best placement")) }
-                @if !page.findings.is_empty() { (entry("findings", "Findings")) }
-                @if let Some(first) = page.sections.iter().find(|section| !hero::has(page, section)) { (entry(&format!("s-{}", first.id), if page.answers.is_empty() { first.title } else { "Charts" })) }
-                @if !page.answers.is_empty() { (entry("quality", "Data quality")) }
-                @if !page.sources.is_empty() {
-                    (entry("environment", "System & method"))
-                    (entry("again", "Reproduce"))
+        header.top {
+            div {
+                p.maker { "charz" }
+                h1 { (Foreign(&page.title)) }
+                @for source in named {
+                    p.begun { @if page.sources.len() > 1 { strong { (Foreign(&source.name)) } ": " } (Foreign(&source.started)) }
                 }
+                @if !others.is_empty() { p.begun { "and " (counted(others.len(), "other report")) } }
             }
+            div.switches data-scripted hidden { button #theme type="button" { "Dark colours" } }
         }
     }
 }
 
-fn entry(id: &str, words: &str) -> Markup {
-    html! { li { a href=(format!("#{id}")) { (words) } } }
+/// What the page is called among others: what it shows, and when that was measured.
+fn name(page: &Page) -> String {
+    let only = page.sources.first().filter(|_| page.sources.len() == 1);
+    [Some(&page.title), only.map(|source| &source.started)]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(" · ")
 }

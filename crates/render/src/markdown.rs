@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use super::look::TerminalStyle;
 use super::outline::{self, Block};
 use charz_analysis::figure::{Figure, Table};
-use charz_analysis::page::{About, Page, Section};
+use charz_analysis::page::Page;
 use charz_data::escape::{counted, one_line};
 use words::{fenced, inert, markup};
 
@@ -26,30 +26,18 @@ const MOST_ITEMS: usize = 12;
 
 /// Writes the page as a comment.
 pub fn write(page: &Page, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
-    let mut all = pieces(&outline::page(page));
-    all.extend(page.sections.iter().flat_map(section));
-    let mut blocks = outline::left_out(page);
-    if !page.sources.is_empty() {
-        blocks.push(Block::Heading("Environment".to_owned()));
-    }
-    blocks.extend(page.sources.iter().map(environment));
-    all.extend(pieces(&blocks));
-    fitting(&all, COMMENT, out)
+    text(&outline::page(page, usize::MAX), COMMENT, out)
 }
 
 /// Writes blocks as far as there is room.
 pub fn text(blocks: &[Block<'_>], most: usize, out: &mut dyn Write) -> io::Result<()> {
-    fitting(&pieces(blocks), most, out)
-}
-
-fn fitting(pieces: &[String], most: usize, out: &mut dyn Write) -> io::Result<()> {
     let mut text = String::new();
     let mut left_out = 0_usize;
-    for piece in pieces {
+    for piece in pieces(blocks) {
         if text.len().saturating_add(piece.len()) > most {
             left_out += 1;
         } else {
-            text += piece;
+            text += &piece;
         }
     }
     if left_out > 0 {
@@ -62,36 +50,33 @@ fn fitting(pieces: &[String], most: usize, out: &mut dyn Write) -> io::Result<()
 /// Pieces that need no neighbour. A list is one piece.
 fn pieces(blocks: &[Block<'_>]) -> Vec<String> {
     let is_item = |block: &Block<'_>| matches!(block, Block::Item(..));
-    blocks.chunk_by(|one, other| is_item(one) && is_item(other)).map(run).collect()
+    blocks.chunk_by(|one, other| is_item(one) && is_item(other)).flat_map(run).collect()
 }
 
-fn run(blocks: &[Block<'_>]) -> String {
+fn run(blocks: &[Block<'_>]) -> Vec<String> {
     let foreign = |text: &str| inert(&one_line(text));
-    match &blocks[0] {
+    let piece = match &blocks[0] {
+        Block::Section(_, blocks) if outline::are_pictures(blocks) => return Vec::new(),
+        Block::Section(heading, blocks) => {
+            return [format!("\n## {}\n", foreign(heading))].into_iter().chain(pieces(blocks)).collect();
+        }
         Block::Item(..) => list(blocks),
         Block::Title(title) => format!("\n# {}\n", foreign(title)),
-        Block::Heading(heading) => format!("\n## {}\n", foreign(heading)),
         Block::Caption(caption) => format!("\n### {}\n", foreign(caption)),
-        Block::Text(words) => format!("\n{}\n", foreign(words)),
+        Block::Lead(words) | Block::Text(words) => format!("\n{}\n", foreign(words)),
         Block::Step(what, launch) => {
             let launch = launch.as_ref().map(|launch| fenced(launch)).unwrap_or_default();
             format!("\n- {}\n{launch}", foreign(what))
         }
         Block::Line(label, entries) => format!("\n**{}** {}\n", foreign(label), foreign(&entries.join(" · "))),
-        Block::Gap => String::new(),
+        Block::Legend(_) | Block::Gap => String::new(),
         Block::Code(words) => format!("\n{}", fenced(words)),
         Block::Table { heading, words, rows } => table(heading, words, rows, MOST_ROWS, 0),
+        Block::Data(table) => behind(table),
         Block::Figure(shown) => figure(shown).unwrap_or_default(),
         Block::Folded(summary, blocks) => details(summary, &pieces(blocks).concat()),
-    }
-}
-
-/// The tables of a section under its heading, each a piece.
-fn section(section: &Section) -> Vec<String> {
-    let own = section.table.iter().map(behind);
-    let tables: Vec<String> = own.chain(section.figures.iter().filter_map(figure)).collect();
-    let heading = (!tables.is_empty()).then(|| format!("\n## {}\n", inert(section.title)));
-    heading.into_iter().chain(tables).collect()
+    };
+    vec![piece]
 }
 
 /// A list of which the end is folded.
@@ -140,20 +125,6 @@ fn figure(figure: &Figure) -> Option<String> {
 fn behind(data: &Table) -> String {
     let Block::Table { heading, words, rows } = Block::table(data) else { return String::new() };
     table(&heading, &words, &rows, MOST_FOLDED, data.left_out)
-}
-
-/// The machine, the system and the plan, and what to type for another report like it.
-fn environment<'a>(about: &About) -> Block<'a> {
-    let facts = about.environment.iter().chain(&about.plan);
-    let rows = facts.map(|fact| vec![fact.label.to_owned(), fact.words.clone()]).collect();
-    let mut blocks = vec![Block::Table { heading: vec![String::new(); 2], words: vec![0, 1], rows }];
-    if !about.disturbances.is_empty() {
-        blocks.push(Block::Text("Disturbing when it began:".to_owned()));
-        blocks.extend(about.disturbances.iter().map(Block::item));
-    }
-    blocks.push(Block::Text("Another report like it:".to_owned()));
-    blocks.push(Block::Code(about.command.clone()));
-    Block::Folded(format!("{}: machine, system, plan", about.name), blocks)
 }
 
 /// Something that is folded until it is asked for. The blank line lets Markdown begin inside of HTML.

@@ -1,18 +1,23 @@
-//! What is said of a report, a page or a replication, in parts that a terminal and Markdown draw: one text for both.
+//! What is said of a report, a page or a replication, in parts that a terminal, Markdown and HTML draw: one walk for all.
 
 use charz_analysis::answer::{self, Answer, NONE, Reading};
 use charz_analysis::figure::{Figure, Row, Table};
-use charz_analysis::page::{Doubt, Page, Tabled, Whole};
-use charz_data::escape::counted;
+use charz_analysis::page::{About, Doubt, Fact, Page, Section, VERSUS};
+use charz_data::report::Finding;
 
 use crate::grid;
 
 /// A part of a text. Its words may be foreign: the code that writes them escapes them.
 pub enum Block<'a> {
     Title(String),
-    Heading(String),
+    /// A part with a heading of its own.
+    Section(String, Vec<Block<'a>>),
     Caption(String),
+    /// The answer in a sentence, before all others.
+    Lead(String),
     Text(String),
+    /// How the pictures of a section are to be read: nothing where there are none.
+    Legend(String),
     /// An entry of a list: its label, which may be empty, and what it says.
     Item(String, String),
     Table {
@@ -21,8 +26,10 @@ pub enum Block<'a> {
         words: Vec<usize>,
         rows: Vec<Vec<String>>,
     },
+    /// A table with evidence behind its rows, which HTML shows.
+    Data(&'a Table),
     Figure(&'a Figure),
-    /// What Markdown shows when it is asked for.
+    /// What is shown where a reader can ask for it, which a terminal does not let him.
     Folded(String, Vec<Block<'a>>),
     Code(String),
     /// An entry of a list of steps: what to do, and the command that does it.
@@ -32,7 +39,7 @@ pub enum Block<'a> {
     Gap,
 }
 
-impl Block<'static> {
+impl Block<'_> {
     /// An entry of a list without a label.
     pub fn item(words: impl Into<String>) -> Self {
         Block::Item(String::new(), words.into())
@@ -53,75 +60,143 @@ impl Block<'static> {
     }
 }
 
-/// The most doubts of a page that are shown one by one; [`whole`] has them all.
-const MOST_DOUBTS: usize = 12;
+/// The most reports whose answers a page has in full beside each other.
+const MOST_ANSWERS: usize = 8;
 
-/// A page up to its figures.
-pub fn page(page: &Page) -> Vec<Block<'_>> {
-    let mut blocks = head(page, usize::MAX);
-    blocks.extend(listed("Differences between the reports", page.differences_in_words().map(Block::item)));
-    blocks.extend(verdicts(page, usize::MAX));
-    blocks.extend(findings(page));
-    blocks.extend(doubts(page, MOST_DOUBTS));
-    blocks
-}
-
-/// What a page leaves out.
-pub fn left_out(page: &Page) -> Vec<Block<'_>> {
-    listed("Left out", page.left_out.iter().cloned().map(Block::item))
-}
-
-/// Every number. Limits and findings come last, where a terminal still shows them when all is printed.
-pub fn whole(whole: &Whole, columns: usize) -> Vec<Block<'_>> {
-    let mut blocks = head(&whole.page, columns);
-    blocks.extend(whole.notes.iter().cloned().map(Block::Text));
-    for Tabled { caption, table, notes } in &whole.tables {
-        blocks.push(Block::Caption(caption.clone()));
-        blocks.extend((!table.heading.is_empty()).then(|| Block::table(table)));
-        blocks.extend(notes.iter().map(|note| Block::Item(String::new(), note.clone())));
-    }
-    blocks.extend(whole.page.figures().map(Block::Figure));
-    blocks.extend(doubts(&whole.page, usize::MAX));
-    blocks.extend(findings(&whole.page));
-    blocks.extend(verdicts(&whole.page, columns));
-    blocks.push(Block::Heading("Method".to_owned()));
-    blocks.extend(whole.closing.iter().cloned().map(Block::Text));
-    blocks
-}
-
-/// The report and what its first screen says; of several how they compare, and a line each.
-fn head(page: &Page, columns: usize) -> Vec<Block<'_>> {
-    if let ([answer], []) = (&page.answers[..], &page.summary[..]) {
-        return self::answer(answer, FULL, columns);
-    }
+/// A page, its tables for so many columns: the answer, what limits it, the figures, and where it all comes from.
+pub fn page(page: &Page, columns: usize) -> Vec<Block<'_>> {
     let mut blocks = vec![Block::Title(page.title.clone())];
-    blocks.extend(page.summary.iter().cloned().map(Block::Text));
-    blocks.extend(page.sources.iter().zip(&page.answers).map(|(source, answer)| {
-        let quality = &answer.quality;
-        let told = format!(
-            "{} · {}{}; {}: {}",
-            answer.machine,
-            answer.when,
-            incomplete(answer),
-            quality.level.name(),
-            quality.text()
-        );
-        Block::Item(source.name.clone(), told)
-    }));
+    blocks.extend(section("Summary", summary(page, columns)));
+    blocks.extend(section("Findings", findings(page)));
+    blocks.extend(section("Data quality", doubts(page)));
+    let own = page.sections.iter().filter(|section| section.id != VERSUS);
+    blocks.extend(own.flat_map(|own| section(own.title, chapter(own))));
+    blocks.extend(section("Left out", page.left_out.iter().cloned().map(Block::item).collect()));
+    blocks.extend(section("System & method", environment(page)));
     blocks
 }
 
-/// How many rows of each table and entries of each list a page shows of an [`Answer`].
-const FULL: usize = 24;
+/// A section; nothing where there is nothing in it.
+pub(crate) fn section<'a>(title: &str, blocks: Vec<Block<'a>>) -> Option<Block<'a>> {
+    (!blocks.is_empty()).then(|| Block::Section(title.to_owned(), blocks))
+}
+
+/// Whether it is a picture without numbers behind it, of which text shows nothing.
+pub(crate) fn is_picture(block: &Block<'_>) -> bool {
+    matches!(block, Block::Figure(Figure { table: None, .. }))
+}
+
+/// Whether there are only pictures and how they are to be read.
+pub(crate) fn are_pictures(blocks: &[Block<'_>]) -> bool {
+    blocks.iter().any(is_picture) && blocks.iter().all(|block| is_picture(block) || matches!(block, Block::Legend(_)))
+}
+
+/// How the section is to be read, then what it has.
+fn chapter(section: &Section) -> Vec<Block<'_>> {
+    let has_pictures = !section.figures.is_empty();
+    let about = section.about.iter().enumerate().map(|(at, sentence)| match at == 0 && has_pictures {
+        true => Block::Legend(stopped(sentence)),
+        false => Block::Text(stopped(sentence)),
+    });
+    let table = section.table.as_ref().map(Block::Data);
+    about.chain(table).chain(section.figures.iter().map(Block::Figure)).collect()
+}
+
+/// A sentence with its full stop.
+pub(crate) fn stopped(sentence: &str) -> String {
+    let sentence = sentence.trim_end();
+    let is_ended = sentence.is_empty() || sentence.ends_with(['.', '!', '?', ':']);
+    if is_ended { sentence.to_owned() } else { format!("{sentence}.") }
+}
+
+/// The answer of the only report; of several how they compare, a line each, and the answer of each behind it.
+fn summary(page: &Page, columns: usize) -> Vec<Block<'_>> {
+    let sentences = page.summary.iter().map(|sentence| stopped(sentence)).enumerate();
+    let mut blocks: Vec<Block<'_>> =
+        sentences.map(|(at, sentence)| if at == 0 { Block::Lead(sentence) } else { Block::Text(sentence) }).collect();
+    let versus = page.sections.iter().filter(|section| section.id == VERSUS);
+    blocks.extend(versus.flat_map(|section| &section.figures).map(Block::Figure));
+    if let [answer] = &page.answers[..] {
+        blocks.push(Block::Text(answer.machine.clone()));
+        blocks.extend(body(answer, usize::MAX, columns));
+        return blocks;
+    }
+    let each = || page.sources.iter().zip(&page.answers);
+    blocks.extend(each().map(|(source, answer)| {
+        let quality = &answer.quality;
+        let (level, why) = (quality.level.name(), quality.text());
+        Block::Item(source.name.clone(), format!("{} · {}; {level}: {why}", answer.machine, when(answer)))
+    }));
+    let differences = page.differences.iter();
+    let rows = differences.map(|found| [vec![found.label.to_owned()], found.words.clone()].concat()).collect();
+    if !page.differences.is_empty() {
+        blocks.extend([Block::Caption("Differences between the reports".to_owned()), facts(page, rows)]);
+    }
+    if page.answers.len() <= MOST_ANSWERS {
+        let folded = |(source, answer): (&About, &Answer)| {
+            Block::Folded(format!("{}: each kernel", source.name), body(answer, usize::MAX, columns))
+        };
+        blocks.extend(each().map(folded));
+    }
+    blocks
+}
+
+/// A table with a column for each report.
+fn facts<'a>(page: &Page, rows: Vec<Vec<String>>) -> Block<'a> {
+    let several = page.sources.len() > 1;
+    let names = page.sources.iter().map(|source| if several { source.name.clone() } else { String::new() });
+    let heading: Vec<String> = [String::new()].into_iter().chain(names).collect();
+    Block::Table { words: (0..heading.len()).collect(), heading, rows }
+}
+
+/// The machine, the system and the plan of each report, and what to type for another like it.
+fn environment(page: &Page) -> Vec<Block<'_>> {
+    let facts_of = |source: &About| source.environment.iter().chain(&source.plan).cloned().collect::<Vec<_>>();
+    let all: Vec<_> = page.sources.iter().map(facts_of).collect();
+    let mut labels: Vec<&str> = Vec::new();
+    for fact in all.iter().flatten().filter(|fact| !fact.words.is_empty()) {
+        if !labels.contains(&fact.label) {
+            labels.push(fact.label);
+        }
+    }
+    let row = |label: &&str| {
+        let of = |facts: &Vec<Fact>| {
+            facts.iter().find(|fact| fact.label == *label).map_or("-".to_owned(), |fact| fact.words.clone())
+        };
+        [(*label).to_owned()].into_iter().chain(all.iter().map(of)).collect()
+    };
+    let rows: Vec<Vec<String>> = labels.iter().map(row).collect();
+    let mut blocks = Vec::new();
+    if !rows.is_empty() {
+        blocks.push(Block::Folded("Machine, system and plan".to_owned(), vec![facts(page, rows)]));
+    }
+    for (at, source) in page.sources.iter().enumerate() {
+        let disturbances = source.disturbances.iter();
+        blocks.extend(disturbances.map(|what| Block::Item("disturbance".to_owned(), format!("{what}{}", page.of(at)))));
+    }
+    for (at, source) in page.sources.iter().enumerate() {
+        blocks.extend(source.outcome.iter().map(|sentence| Block::Text(format!("{sentence}{}", page.of(at)))));
+        blocks.extend([
+            Block::Text(format!("Another report like it{}:", page.of(at))),
+            Block::Code(source.command.clone()),
+        ]);
+    }
+    blocks
+}
+
 /// How many steps a reader takes in at once.
 const MOST_STEPS: usize = 4;
 
 /// The answer of a report, for so many columns: at most so many rows of each table, entries of each list.
 pub fn answer(answer: &Answer, most: usize, columns: usize) -> Vec<Block<'static>> {
+    [Block::Title(answer.machine.clone())].into_iter().chain(body(answer, most, columns)).collect()
+}
+
+/// The same without its title.
+fn body(answer: &Answer, most: usize, columns: usize) -> Vec<Block<'static>> {
     let quality = &answer.quality;
     let mut blocks = vec![
-        Block::Title(answer.machine.clone()),
-        Block::Text(format!("{}{}", answer.when, incomplete(answer))),
+        Block::Text(when(answer)),
         Block::Gap,
         Block::Item("Quality".to_owned(), format!("{}: {}", quality.level.name(), quality.text())),
     ];
@@ -157,8 +232,10 @@ pub fn answer(answer: &Answer, most: usize, columns: usize) -> Vec<Block<'static
     blocks
 }
 
-fn incomplete(answer: &Answer) -> String {
-    answer.incomplete.as_ref().map(|why| format!(" · incomplete: {why}")).unwrap_or_default()
+/// When it was measured, and why it ended early where it did.
+fn when(answer: &Answer) -> String {
+    let incomplete = answer.incomplete.as_ref().map(|why| format!(" · incomplete: {why}"));
+    format!("{}{}", answer.when, incomplete.unwrap_or_default())
 }
 
 /// A table after a gap, its heading with how many rows there are where some are left out; nothing without rows. In narrow terminals
@@ -197,39 +274,21 @@ pub(crate) fn fitting(table: &Table, columns: usize) -> Vec<Block<'static>> {
     if width(table) <= columns { vec![Block::table(table)] } else { table.rows.iter().map(sentence).collect() }
 }
 
-/// Entries under a heading; nothing where there are none.
-fn listed<'a>(heading: &str, items: impl Iterator<Item = Block<'a>>) -> Vec<Block<'a>> {
-    let mut items = items.peekable();
-    let heading = items.peek().is_some().then(|| Block::Heading(heading.to_owned()));
-    heading.into_iter().chain(items).collect()
-}
-
-/// The best mapping of each kernel.
-fn verdicts(page: &Page, columns: usize) -> Vec<Block<'_>> {
-    if page.verdicts.rows.is_empty() {
-        return Vec::new();
-    }
-    [Block::Heading("Best placement".to_owned())].into_iter().chain(fitting(&page.verdicts, columns)).collect()
-}
-
 fn findings(page: &Page) -> Vec<Block<'_>> {
-    let item = |(at, finding): &(usize, charz_data::report::Finding)| {
+    let item = |(at, finding): &(usize, Finding)| {
         let evidence = if finding.evidence.is_empty() { String::new() } else { format!(" [{}]", finding.evidence) };
         Block::Item(finding.kind.name().to_owned(), format!("{}{evidence}{}", finding.text, page.of(*at)))
     };
-    listed("Findings", page.findings.iter().map(item))
+    page.findings.iter().map(item).collect()
 }
 
 /// Each kind of reason with its first case.
-fn doubts(page: &Page, most: usize) -> Vec<Block<'_>> {
+fn doubts(page: &Page) -> Vec<Block<'_>> {
     let item = |(at, doubt): &(usize, Doubt)| {
         let label = [Some(doubt.weight()), doubt.code.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ");
         Block::Item(label, format!("{}{}", doubt.words(), page.of(*at)))
     };
-    let mut blocks = listed("Data quality", page.doubts.iter().take(most).map(item));
-    let more = page.doubts.len().saturating_sub(most);
-    blocks.extend((more > 0).then(|| Block::Text(format!("{} more; --format table has them", counted(more, "kind")))));
-    blocks
+    page.doubts.iter().map(item).collect()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ mod tests;
 use std::io::{self, Write};
 
 use super::look::TerminalStyle;
-use super::outline::Block;
+use super::outline::{Block, section};
 use super::{grid, html, json, markdown, term};
 use charz_data::escape::counted;
 use charz_data::units;
@@ -89,20 +89,17 @@ fn blocks(replication: &Replication<'_>) -> Vec<Block<'static>> {
             write_figure(replication, figure, &mut blocks);
         }
     } else {
-        blocks.push(Block::Heading("Figures, and how far a sweep here can replicate them".to_owned()));
         let item = |figure: &ReplicatedFigure<'_>| match figure.reasons.is_empty() {
             true => Block::item(name(figure)),
             false => Block::item(format!("{}: {}", name(figure), words::reasons(figure).join("; "))),
         };
-        blocks.extend(replication.figures.iter().map(item));
+        let figures = replication.figures.iter().map(item).collect();
+        blocks.extend(section("Figures, and how far a sweep here can replicate them", figures));
     }
-    blocks.push(Block::Heading("How it was measured".to_owned()));
-    blocks.extend(origin(replication).into_iter().map(Block::Text));
-    blocks.push(Block::Text(replication.protocol.to_owned()));
-    if !replication.inconsistencies.is_empty() {
-        blocks.push(Block::Heading("Where the document contradicts itself".to_owned()));
-        blocks.extend(replication.inconsistencies.iter().map(Block::item));
-    }
+    let how = origin(replication).into_iter().chain([replication.protocol.to_owned()]).map(Block::Text).collect();
+    blocks.extend(section("How it was measured", how));
+    let contradictions = replication.inconsistencies.iter().map(Block::item).collect();
+    blocks.extend(section("Where the document contradicts itself", contradictions));
     blocks
 }
 

@@ -153,7 +153,7 @@ fn ends(axis: &Axis, range: Option<[f64; 2]>) -> [f64; 2] {
         let high = axis.scale.place(high).unwrap_or(3.0);
         let low = axis.scale.place(low).unwrap_or(high - 3.0);
         let room = if high > low { (high - low) * 0.04 } else { 0.5 };
-        return [low - room, high + room];
+        return at_least([low - room, high + room], least(axis, high));
     }
     let [low, high] = [low.clamp(-LARGEST, LARGEST), high.clamp(-LARGEST, LARGEST)];
     let from_zero = match axis.quantity {
@@ -172,7 +172,25 @@ fn ends(axis: &Axis, range: Option<[f64; 2]>) -> [f64; 2] {
         // A constant, or differences too small to see.
         _ => (high.abs() * 0.1).max(if axis.quantity == Quantity::Date { DAY } else { 1e-9 }),
     };
-    [low - room, high + room]
+    at_least([low - room, high + room], least(axis, low.abs().max(high.abs())))
+}
+
+/// How much an axis shows at least of what is measured, in units of its scale, where numbers go to this: noise is not stretched over all
+/// of it.
+fn least(axis: &Axis, most: f64) -> f64 {
+    const SHARE: f64 = 0.1;
+    match (&axis.quantity, axis.scale) {
+        (Quantity::Value(_) | Quantity::Nanos | Quantity::Plain, Scale::Linear) => most * SHARE,
+        (Quantity::Value(_) | Quantity::Nanos | Quantity::Plain, scale) => scale.place(1.0 + SHARE).unwrap_or(0.0),
+        (Quantity::Share, Scale::Linear) => SHARE,
+        _ => 0.0,
+    }
+}
+
+/// A stretch as long as this at least, around its middle.
+fn at_least([low, high]: [f64; 2], length: f64) -> [f64; 2] {
+    let missing = (length - (high - low)).max(0.0) / 2.0;
+    [low - missing, high + missing]
 }
 
 const DAY: f64 = 86_400.0;

@@ -1,6 +1,6 @@
 //! A value for each pair of things.
 
-use super::{Quantity, State, range};
+use super::{Quantity, Scale, Span, State, range};
 use charz_data::units;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +38,41 @@ impl Tile {
     pub const NOTHING: Tile = Tile { value: None, state: State::Missing, reason: None };
 }
 
+/// Values that differ by less are drawn in one colour: so much differs from hour to hour.
+const ALIKE: f64 = 0.02;
+/// A scale of colours goes at least so far to both sides of its middle, so what differs little looks alike.
+const LEAST: f64 = 0.1;
+
 impl Heatmap {
+    /// Whether all values are so near to each other that they have one colour.
+    pub fn is_even(&self) -> bool {
+        self.range().is_some_and(|[low, high]| match self.quantity {
+            Quantity::Share => high - low < ALIKE,
+            _ => high <= low * (1.0 + ALIKE),
+        })
+    }
+
+    /// The scale of colours; `None` without values. What is relative has equality in the middle: shares 0, ratios 1. Values that differ
+    /// by factors are spread by ratios.
+    pub fn span(&self) -> Option<Span> {
+        let [low, high] = self.range()?;
+        let (scale, [low, high]) = match self.quantity {
+            Quantity::Share => (Scale::Linear, [-1.0, 1.0].map(|side| side * low.abs().max(high.abs()).max(LEAST))),
+            Quantity::Plain if low > 0.0 => {
+                let far = high.max(low.recip()).max(1.0 + LEAST);
+                (Scale::Log10, [far.recip(), far])
+            }
+            _ if low > 0.0 && high > low * 20.0 => (Scale::Log10, [low, high]),
+            _ => {
+                let (middle, half) = (f64::midpoint(low, high), (high - low) / 2.0);
+                let half = half.max(middle.abs() * LEAST);
+                (Scale::Linear, [middle - half, middle + half])
+            }
+        };
+        let [low, high] = [low, high].map(|end| scale.place(end).unwrap_or(end));
+        Some(Span { scale, low, high })
+    }
+
     /// The value of a pair; [`Tile::NOTHING`] beyond the edges.
     pub fn at(&self, row: usize, column: usize) -> Tile {
         let place = (column < self.columns.len()).then(|| row * self.columns.len() + column);
@@ -83,6 +117,34 @@ impl Heatmap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colours_show_what_differs_by_more_than_noise() {
+        let map = |quantity: Quantity, values: &[f64]| Heatmap {
+            row_label: "row".into(),
+            column_label: "column".into(),
+            rows: vec!["0".into()],
+            columns: values.iter().map(f64::to_string).collect(),
+            borders: Vec::new(),
+            tiles: values.iter().map(|value| Tile { value: Some(*value), state: State::Ok, reason: None }).collect(),
+            quantity,
+            reasons: Vec::new(),
+            folded: 1,
+        };
+        let place = |quantity: Quantity, values: &[f64], at: f64| {
+            let map = map(quantity, values);
+            (map.is_even(), (map.span().unwrap().fraction(at).unwrap() * 100.0).round())
+        };
+        use Quantity::{Nanos, Plain, Share};
+        assert_eq!(place(Share, &[-0.004, 0.004], 0.0), (true, 50.0));
+        assert_eq!(place(Share, &[-0.3, 0.05], 0.0), (false, 50.0));
+        assert_eq!(place(Share, &[-0.3, 0.05], -0.3), (false, 0.0));
+        assert_eq!(place(Plain, &[0.99, 1.0], 1.0), (true, 50.0));
+        assert_eq!(place(Plain, &[0.5, 1.0], 1.0), (false, 50.0));
+        assert_eq!(place(Nanos, &[40.0, 40.4], 40.2), (true, 50.0));
+        assert_eq!(place(Nanos, &[100.0, 104.0], 104.0), (false, 60.0));
+        assert_eq!(place(Nanos, &[40.0, 120.0], 120.0), (false, 100.0));
+    }
 
     #[test]
     fn a_note_says_all_about_a_pair() {

@@ -33,6 +33,25 @@ impl Table {
     }
 }
 
+impl Table {
+    pub(crate) fn without_empty_columns(mut self) -> Self {
+        for at in (0..self.heading.len()).rev() {
+            if self.rows.iter().all(|row| row.data[at] == Datum::none()) {
+                self.heading.remove(at);
+                self.rows.iter_mut().for_each(|row| drop(row.data.remove(at)));
+            }
+        }
+        self
+    }
+
+    /// The first `most` rows, and how many the others are.
+    pub(crate) fn at_most(mut self, most: usize) -> Self {
+        self.left_out += self.rows.len().saturating_sub(most);
+        self.rows.truncate(most);
+        self
+    }
+}
+
 impl From<Vec<Datum>> for Row {
     fn from(data: Vec<Datum>) -> Self {
         Row::new(data, State::Ok)

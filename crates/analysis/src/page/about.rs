@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use super::Source;
-use super::points::short;
+use super::points::{doubt, short};
 use crate::answer::NONE;
-use charz_data::report::{Cell, Report, Timer};
+use charz_data::escape::counted;
+use charz_data::report::{Cell, Report, SCHEMA_MAJOR, SCHEMA_MINOR, Status, Timer};
 use charz_data::{params, units};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +21,8 @@ pub struct About {
     pub plan: Vec<Fact>,
     /// What was disturbing when it was begun, a sentence each.
     pub disturbances: Vec<String>,
+    /// What the sweep took, how its configurations ended, and how it goes on where it is not complete, a sentence each.
+    pub outcome: Vec<String>,
     /// What to type for another report like it.
     pub command: String,
 }
@@ -39,6 +42,7 @@ pub(super) fn about(source: &Source<'_>) -> About {
         environment: environment(report),
         plan: plan(report),
         disturbances: report.host.disturbances.clone(),
+        outcome: outcome(report),
         command: report.command.clone(),
     }
 }
@@ -136,6 +140,41 @@ fn plan(report: &Report) -> Vec<Fact> {
     ];
     let facts = facts.into_iter().filter(|(_, words)| !words.is_empty());
     facts.map(|(label, words)| Fact { label, words: short(&words) }).collect()
+}
+
+fn outcome(report: &Report) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if report.schema.minor > SCHEMA_MINOR && report.schema.major == SCHEMA_MAJOR {
+        let minor = report.schema.minor;
+        sentences.push(format!(
+            "note: the report has format version {SCHEMA_MAJOR}.{minor}; what was added after {SCHEMA_MAJOR}.{SCHEMA_MINOR} is left out"
+        ));
+    }
+    let count = |status: Status| (report.count(status) > 0).then(|| format!("{} {status}", report.count(status)));
+    let invocations = || report.cells.iter().flat_map(|cell| &cell.invocations);
+    let runs = invocations().flat_map(|invocation| &invocation.runs);
+    // A sum of nothing is a negative zero.
+    let timed: f64 = 0.0 + runs.map(|run| run.interval_ns as f64).sum::<f64>();
+    sentences.push(format!(
+        "{}: {}; {} in {}, {} of it timed",
+        counted(report.cells.len(), "configuration"),
+        Status::ALL.into_iter().filter_map(count).collect::<Vec<_>>().join(", "),
+        counted(invocations().count(), "run"),
+        units::duration(Duration::from_nanos(report.wall_ns)),
+        units::percent(timed / report.wall_ns.max(1) as f64),
+    ));
+    let floor = |cell: &Cell| {
+        let time = cell.value().map_or("unknown".to_owned(), units::nanos);
+        format!("{time}{} ({})", doubt(cell), counted(cell.seats.len(), "thread"))
+    };
+    let floors: Vec<String> = report.floor.iter().map(floor).collect();
+    if !floors.is_empty() {
+        sentences.push(format!("timing overhead, an empty iteration: {}", floors.join(", ")));
+    }
+    if let Some(resume) = report.resume().filter(|_| report.incomplete().is_some()) {
+        sentences.push(format!("continue with {resume}"));
+    }
+    sentences
 }
 
 /// The sizes of the blocks of its configurations; empty where none has one.

@@ -8,7 +8,6 @@ use charz_data::units;
 const MOST_FIGURES: usize = 300;
 const MOST_ROWS: usize = 8000;
 const MOST_FINDINGS: usize = 400;
-const MOST_VERDICTS: usize = 200;
 const MOST_DOUBTS: usize = 200;
 
 /// Characters of a name, of a sentence, and of a sentence that says what follows.
@@ -19,7 +18,6 @@ const MOST_SENTENCES: usize = 24;
 
 /// Leaves out what is too much, and says so.
 pub(super) fn bound(page: &mut Page) {
-    cap(&mut page.verdicts.rows, MOST_VERDICTS, "verdicts", &mut page.left_out);
     cap(&mut page.findings, MOST_FINDINGS, "findings", &mut page.left_out);
     cap(&mut page.doubts, MOST_DOUBTS, "kinds of doubts", &mut page.left_out);
     let all: usize = page.sections.iter().map(|section| section.figures.len()).sum();
@@ -47,13 +45,9 @@ fn words(page: &mut Page) {
     shorten(&mut page.title, LONGEST_NAME);
     page.answers.iter_mut().for_each(|answer| answer.bound([LONGEST_NAME, LONGEST_SENTENCE]));
     page.findings.iter_mut().for_each(|(_, finding)| shorten(&mut finding.text, LONGEST_FINDING));
-    for (column, datum) in page.verdicts.rows.iter_mut().flat_map(|row| row.data.iter_mut().enumerate()) {
-        shorten(&mut datum.text, if column == 0 { LONGEST_NAME } else { LONGEST_SENTENCE });
-    }
     for (_, doubt) in &mut page.doubts {
         shorten(&mut doubt.reason, LONGEST_SENTENCE);
         shorten(&mut doubt.cell, LONGEST_NAME);
-        doubt.cells.iter_mut().for_each(|name| shorten(name, LONGEST_NAME));
     }
     page.sections.iter_mut().flat_map(|section| &mut section.figures).for_each(figure);
 }

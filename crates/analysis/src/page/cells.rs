@@ -82,9 +82,11 @@ impl<'a> Kernel<'a> {
         grouped(self.cells.iter().copied(), |own| own.cell.unit)
     }
 
-    /// Its cells that share a figure over workers: those of one point that count the same, in the order of the points.
+    /// Its cells that share a figure over workers: those of one point, and of a size that they grew to, that count the same, in the order of
+    /// the points.
     pub(super) fn by_point(&self) -> Vec<Vec<SourcedCell<'a>>> {
-        let mut groups = grouped(self.cells.iter().copied(), |own| (own.cell.point, own.cell.unit));
+        let mut groups =
+            grouped(self.cells.iter().copied(), |own| (own.cell.point, own.cell.last_size(), own.cell.unit));
         groups.arrange_by_key(|cells| cells[0].cell.point);
         groups
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::answer::is_caused_by_others;
 use crate::culprits::disturbers;
-use charz_data::escape::counted;
 use charz_data::report::{PREDICTED, Report, Severity};
 use charz_words::point;
 
@@ -17,31 +16,17 @@ pub struct Doubt {
     /// The first cell with it.
     pub cell: String,
     pub reason: String,
-    /// The first cells with it, by name.
-    pub cells: Vec<String>,
     pub count: usize,
 }
-
-const MOST_NAMED: usize = 100;
 
 /// Each kind of reason once, the weightiest first.
 pub fn doubts(report: &Report) -> Vec<Doubt> {
     let mut kinds: BTreeMap<(Severity, &str), Doubt> = BTreeMap::new();
     for cell in &report.cells {
         let mut add = |severity, kind, code: Option<&String>, reason: &String| {
-            let first = || Doubt {
-                severity,
-                code: code.cloned(),
-                cell: point::name(cell),
-                reason: reason.clone(),
-                cells: Vec::new(),
-                count: 0,
-            };
-            let doubt = kinds.entry((severity, kind)).or_insert_with(first);
-            doubt.count += 1;
-            if doubt.cells.len() < MOST_NAMED {
-                doubt.cells.push(point::name(cell));
-            }
+            let first =
+                || Doubt { severity, code: code.cloned(), cell: point::name(cell), reason: reason.clone(), count: 0 };
+            kinds.entry((severity, kind)).or_insert_with(first).count += 1;
         };
         if let Some(reason) = cell.reason.as_ref().filter(|_| cell.marks.is_empty()) {
             // Each has a number of its own, and is no fault.
@@ -65,7 +50,7 @@ impl Doubt {
     pub fn words(&self) -> String {
         let more = match self.count {
             0 | 1 => String::new(),
-            all => format!(" (and {} like it)", counted(all - 1, "cell")),
+            all => format!(" (and {} more)", all - 1),
         };
         format!("{}: {}{more}", self.cell, self.reason)
     }

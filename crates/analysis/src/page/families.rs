@@ -1,18 +1,15 @@
 //! Kernels that do the same in different ways, in one figure: locks, barriers, wake-ups, and operations by the layout of their words.
 
-use charz_estimate::grouped;
 use std::collections::{BTreeSet, HashMap};
 
 use super::cells::{CellsByKernel, Kernel, LINE, Shape, SourcedCell, family};
-use super::lines::{self, Lines};
+use super::lines::{self, Lines, Rows, own_number};
 use super::{points, table};
 use crate::figure::{Axis, Body, Figure, Heatmap, Quantity, Scale, Tile, id};
 use charz_data::escape::counted;
-use charz_data::report::Unit;
+use charz_estimate::grouped;
 use charz_words::point;
 
-/// From this ratio on numbers are spread by ratios.
-const WIDE: f64 = 20.0;
 /// The fewest ways and the fewest variants of each that are a matrix.
 const MATRIX: [usize; 2] = [3, 3];
 /// The most lines of one figure.
@@ -37,62 +34,46 @@ fn of_family(sorted: &CellsByKernel<'_>, kernels: &[&Kernel<'_>]) -> Vec<Figure>
         return counts.into_iter().map(|workers| matrix(sorted, kernels, &variants, &cells, workers)).collect();
     }
     let (slug, title) = family(kernels[0]);
-    let what = if unit.more_is_better() { "throughput" } else { "time" };
-    let suffix = if unit.more_is_better() { "rate" } else { unit_slug(unit) };
+    let (suffix, what) = points::what(sorted, &cells);
+    let (id, y) = (format!("{slug}-{suffix}"), Axis::new(what.as_str(), Quantity::Value(unit), Scale::Linear));
     // A line or a row for each kernel, under the mapping that most of its points are of.
     let several = counts.len() > 1;
     let along_threads = counts.len() >= LINE && kernels.iter().all(|kernel| best_line(kernel).len() > 1);
-    let drawn: Vec<SourcedCell<'_>> = match several {
+    let shown: Vec<SourcedCell<'_>> = match several {
         true => kernels.iter().flat_map(|kernel| best_line(kernel)).take(MOST_LINES * 64).collect(),
         false => cells.clone(),
     };
-    let rows: HashMap<&str, usize> = kernels.iter().enumerate().map(|(row, kernel)| (kernel.name, row)).collect();
-    let names = kernels.iter().map(|kernel| kernel.name.to_owned()).collect();
-    let name_dot = |own: SourcedCell<'_>| match several {
-        true => counted(own.cell.workers as usize, "thread"),
-        false => format!("{}{}", own.cell.mapping, point::label(&own.cell.point)),
+    let drawn = if along_threads {
+        let lines = Lines {
+            id,
+            title: format!("{title}: {what} vs threads"),
+            x: Axis::new("threads", Quantity::Count, Scale::Log2),
+            y: Axis { scale: Scale::of(unit), ..y },
+            cells: &shown,
+            name: &|own| own.cell.kernel.clone(),
+            place: &|own| Some(own.cell.workers as f64),
+            along: None,
+            point: &own_number,
+            most: MOST_LINES,
+        };
+        let mut drawn = lines.draw(sorted);
+        drawn.iter_mut().for_each(|drawn| drawn.spread());
+        drawn
+    } else {
+        let name = |own: SourcedCell<'_>| match several {
+            true => counted(own.cell.workers as usize, "thread"),
+            false => format!("{}{}", own.cell.mapping, point::label(&own.cell.point)),
+        };
+        let row = |own: SourcedCell<'_>| own.cell.kernel.clone();
+        let title = format!("{title}: {what}");
+        Rows { id, title, y, cells: &shown, row: &row, name: &name, point: &own_number }.draw(sorted)
     };
-    let x = match along_threads {
-        true => Axis::new("threads", Quantity::Count, Scale::Log2),
-        false => Axis::new("kernel", Quantity::Names(names), Scale::Linear),
-    };
-    let lines = Lines {
-        id: format!("{slug}-{suffix}"),
-        title: format!("{title}: {what}{}", if along_threads { " vs threads" } else { "" }),
-        x,
-        y: Axis::new(what, Quantity::Value(unit), Scale::Linear),
-        cells: &drawn,
-        name: &|own| if along_threads { own.cell.kernel.clone() } else { name_dot(own) },
-        place: &|own| match along_threads {
-            true => Some(own.cell.workers as f64),
-            false => rows.get(own.cell.kernel.as_str()).map(|row| *row as f64),
-        },
-        along: None,
-    };
-    let mut drawn = lines.draw_most(sorted, MOST_LINES);
-    for plot in drawn.iter_mut().map(|part| &mut part.plot) {
-        if plot
-            .y_range()
-            .is_some_and(|[low, high]| low > 0.0 && (high > WIDE * low || (along_threads && !unit.more_is_better())))
-        {
-            plot.y.scale = Scale::Log10;
-        }
-    }
     let mut figures = lines::figures(sorted, drawn, Vec::new(), if along_threads { Body::Lines } else { Body::Dots });
     // The points of the other mappings too.
     if let [only] = figures.as_mut_slice() {
         only.table = Some(table::table(sorted.sources, &cells));
     }
     figures
-}
-
-fn unit_slug(unit: Unit) -> &'static str {
-    match unit {
-        Unit::NanosecondsPerOp => "time-per-op",
-        Unit::NanosecondsPerStep => "time-per-step",
-        Unit::NanosecondsSampled => "sampled",
-        _ => "time",
-    }
 }
 
 /// The cells of a kernel under the mapping and at the point that most numbers of threads were measured with, of each report.

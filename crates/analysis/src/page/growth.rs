@@ -1,6 +1,7 @@
 //! How programs grew from size to size that have threads do their activities.
 
 use super::cells::{CellsByKernel, SourcedCell};
+use super::lines::MOST_LINES;
 use super::points;
 use crate::figure::{Axis, Body, DataPoint, Datum, Figure, Plot, Quantity, Role, Row, Scale, Series, State, Table, id};
 use charz_data::Role as CardRole;
@@ -11,7 +12,6 @@ use charz_estimate::grouped;
 use charz_words::point;
 
 const MOST_STEPS: usize = 400;
-const MOST_LINES: usize = 12;
 
 struct Side {
     name: &'static str,
@@ -170,7 +170,7 @@ fn table(sorted: &CellsByKernel<'_>, lines: &[Grown<'_>]) -> Table {
         Row::new(data, points::state(own.cell))
     };
     let rows = lines.iter().flat_map(|(own, growth)| steps(growth).map(move |step| row(own, step)));
-    let table = Table::new(&heading, rows.take(super::table::MOST));
     let all: usize = lines.iter().map(|(_, growth)| growth.steps.len()).sum();
+    let table = Table::new(&heading, rows.take(super::table::MOST));
     Table { left_out: all - table.rows.len(), ..table }
 }

@@ -1,35 +1,14 @@
-//! What the hardware counters say: instructions per cycle against the number of workers, and every number in a table.
+//! What the hardware counters say, every number of it.
 
 use super::cells::{CellsByKernel, SourcedCell};
 use super::points;
-use super::sharing::{self, Cost};
 use super::table::MOST;
-use crate::figure::{Datum, Figure, Quantity, Row, Scale, Table};
+use crate::figure::{Datum, Row, Table};
 use charz_data::report::Hardware;
 use charz_data::units;
 use charz_words::point;
 
-const IPC: Cost = Cost {
-    name: "hardware-ipc",
-    chapter: "Hardware counters",
-    title: "instructions per cycle",
-    of: |cell| cell.hardware.as_ref().filter(|_| cell.value().is_some())?.ipc(),
-    quantity: Quantity::Plain,
-    scale: Scale::Linear,
-    about: "what a core does with its time: the most is its issue width, and little is a core that waits",
-};
-
-pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
-    let counted = |own: &SourcedCell<'_>| own.cell.value().is_some() && own.cell.hardware.is_some();
-    let cells: Vec<SourcedCell<'_>> = sorted.cells().filter(counted).collect();
-    let mut figures = sharing::of_cost(sorted, &IPC, &cells);
-    if let Some(first) = figures.first_mut() {
-        first.table = Some(table(sorted, &cells));
-    }
-    figures
-}
-
-fn table(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> Table {
+pub(super) fn table(sorted: &CellsByKernel<'_>) -> Option<Table> {
     const HEADING: [&str; 11] = [
         "counted",
         "MIPS",
@@ -49,9 +28,9 @@ fn table(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> Table {
         let numbers = cell.hardware.iter().flat_map(|found| numbers(found, cell.is_suspect()));
         Row::new([Datum::word(name)].into_iter().chain(numbers).collect(), points::state(cell))
     };
-    let mut table = Table::new(&HEADING, cells.iter().take(MOST).map(row));
-    table.left_out = cells.len() - table.rows.len();
-    table.without_empty_columns()
+    let counted = |own: &SourcedCell<'_>| own.cell.value().is_some() && own.cell.hardware.is_some();
+    let rows: Vec<Row> = sorted.cells().filter(counted).map(|own| row(&own)).collect();
+    (!rows.is_empty()).then(|| Table::new(&HEADING, rows).without_empty_columns().at_most(MOST))
 }
 
 fn numbers(found: &Hardware, is_noisy: bool) -> [Datum; 10] {

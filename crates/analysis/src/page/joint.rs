@@ -2,15 +2,17 @@
 
 mod bins;
 
-use charz_estimate::grouped;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::cells::{CellsByKernel, SourcedCell};
 use super::points;
+use super::table::MOST;
 use crate::figure::{Axis, Body, Datum, Figure, JointPlot, Quantity, Row, Scale, State, Table, id};
-use charz_data::report::{Distribution, Histogram, Peak, Shape};
+use charz_data::checks::V08;
+use charz_data::report::{Cell, Ending, Histogram, Peak, Shape};
 use charz_data::{Arrange, Card, units};
+use charz_estimate::grouped;
 use charz_words::point;
 
 /// The most figures of a page: each is a large picture of its own.
@@ -30,7 +32,7 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
     if let Some(first) = figures.first_mut().filter(|_| shown.len() < all.len()) {
         first.about.push(format!(
             "{} of {} are drawn: of each kernel under each mapping those of the fewest and the most threads, as far as there is room; \
-             the tables of the kernels name all",
+             the table has all",
             shown.len(),
             all.len()
         ));
@@ -97,13 +99,12 @@ fn figure(sorted: &CellsByKernel<'_>, own: SourcedCell<'_>, most: usize) -> Opti
         is_doubtful: state == State::Suspect,
     };
     about.extend(joint.bands_in_words());
-    let percentiles = percentiles(&joint, found, state);
     Some(Figure {
         id: id(&format!("times-{name}")),
         title: format!("{name}: how its times are spread"),
         about,
         body: Body::Joint(joint),
-        table: Some(percentiles),
+        table: None,
     })
 }
 
@@ -122,21 +123,54 @@ fn bands(shape: &Shape) -> Vec<Peak> {
     shape.peaks.iter().filter(is_finite).take(MOST).copied().collect()
 }
 
-/// A row for each of the times: percentiles, the least and the most.
-fn percentiles(joint: &JointPlot, found: &Distribution, state: State) -> Table {
-    let heading = ["time", "least", "p50", "p90", "p99", "p99.9", "p99.99", "most"];
-    let doubt = units::doubt(state == State::Suspect);
+/// A row for each of both times of each cell: percentiles, the least and the most, in how many pairs the second is the shorter one, and
+/// where times gather.
+pub(super) fn table(sorted: &CellsByKernel<'_>) -> Option<Table> {
+    const HEADING: [&str; 12] =
+        ["line", "time", "least", "p50", "cycles", "p90", "p99", "p99.9", "p99.99", "most", "second < first", "modes"];
+    let rows: Vec<Row> = sorted.cells().filter(has_times).flat_map(|own| rows(sorted, own)).collect();
+    (!rows.is_empty()).then(|| Table::new(&HEADING, rows).without_empty_columns().at_most(MOST))
+}
+
+fn rows(sorted: &CellsByKernel<'_>, own: SourcedCell<'_>) -> Vec<Row> {
+    let Some(found) = &own.cell.distribution else { return Vec::new() };
+    let (doubt, hertz) = (points::doubt(own.cell), hertz(own.cell));
     let time = |nanos: Option<f64>| {
         Datum::known(nanos.filter(|nanos| nanos.is_finite()), |nanos| format!("{}{doubt}", units::nanos(nanos)))
     };
-    let row = |label: &str, marginal: &Histogram, shape: &Shape| {
-        let inner = shape.percentiles().map(|(_, nanos)| time(nanos));
-        let mut data = vec![Datum::word(label), time(Some(marginal.min_ns as f64))];
+    let row = |label: &str, marginal: &Histogram, shape: &Shape, shorter: Option<f64>| {
+        let mut inner = shape.percentiles().map(|(_, nanos)| time(nanos)).into_iter();
+        let cycles = shape.p50_ns.zip(hertz).map(|(nanos, hertz)| nanos * hertz / 1e9);
+        let mut data = vec![
+            Datum::word(sorted.named(&point::name(own.cell), own.source)),
+            Datum::word(label),
+            time(Some(marginal.min_ns as f64)),
+        ];
+        data.extend(inner.next());
+        data.push(Datum::known(cycles, |cycles| format!("{}{doubt}", units::count_of(cycles))));
         data.extend(inner);
         data.push(time(Some(marginal.max_ns as f64)));
-        Row::new(data, state)
+        data.push(Datum::known(shorter, |share| format!("{}{doubt}", units::percent(share))));
+        let modes: Vec<String> = bands(shape).iter().map(Peak::in_words).collect();
+        data.push(if modes.is_empty() { Datum::none() } else { Datum::word(modes.join(", ") + doubt) });
+        Row::new(data, points::state(own.cell))
     };
-    let first = row(&joint.x.label, &found.samples.first, &found.first);
-    let second = joint.y.as_ref().map(|axis| row(&axis.label, &found.samples.second, &found.second));
-    Table::new(&heading, [first].into_iter().chain(second))
+    let [first, second] = labels(sorted.sources[own.source].report.card(&own.cell.kernel));
+    let shorter = Some(found.second_shorter).filter(|share| share.is_finite());
+    let is_pair = found.samples.second.count() > 0;
+    let second = is_pair.then(|| row(&second, &found.samples.second, &found.second, shorter));
+    [row(&first, &found.samples.first, &found.first, None)].into_iter().chain(second).collect()
+}
+
+/// The frequency that its cores had, where every invocation that counts saw it before and after, and it was the same.
+fn hertz(cell: &Cell) -> Option<f64> {
+    let done = cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done);
+    let seen: Option<Vec<_>> = done.map(|invocation| invocation.evidence.as_ref()?.frequency).collect();
+    let seen = seen?;
+    let min = seen.iter().map(|frequency| frequency.before_hz).reduce(f64::min).filter(|hertz| *hertz > 0.0)?;
+    let max = seen.iter().map(|frequency| frequency.highest_hz).reduce(f64::max)?;
+    let drift = seen.iter().map(|frequency| frequency.drift).reduce(f64::max)?;
+    // Neither within an invocation, nor from one to the next, nor from core to core.
+    let steady = V08.severity(drift).is_none() && V08.severity(max / min - 1.0).is_none();
+    steady.then_some(f64::midpoint(min, max))
 }

@@ -1,7 +1,7 @@
 //! Latency against what the others move meanwhile.
 
 use super::cells::{CellsByKernel, Shape, SourcedCell};
-use super::lines::{self, Lines};
+use super::lines::{self, Lines, MOST_LINES, own_number};
 use super::points;
 use crate::figure::{Axis, Body, Figure, Label, Quantity, Scale};
 use crate::findings::{bandwidth, knee_delay};
@@ -28,6 +28,8 @@ fn of_kernel(sorted: &CellsByKernel<'_>, kernel: &str, cells: &[SourcedCell<'_>]
         place: &|own| bandwidth(own.cell),
         // The longest delay is the least load. Where the memory is full, less delay moves no more, and the line turns up or back.
         along: Some(&|own| u64::MAX - own.cell.point.delay.unwrap_or(0)),
+        point: &own_number,
+        most: MOST_LINES,
     };
     let mut drawn = lines.draw(sorted);
     for part in &mut drawn {

@@ -1,6 +1,5 @@
 //! What memory takes from each NUMA node to each, as squares.
 
-use charz_words::estimate::time;
 use std::collections::{BTreeSet, HashMap};
 
 use super::cells::{CellsByKernel, Shape, SourcedCell};
@@ -10,6 +9,7 @@ use crate::numa::{self, NodePair, Number};
 use charz_data::escape::counted;
 use charz_data::report::Unit;
 use charz_data::units;
+use charz_words::estimate::time;
 
 struct Square {
     name: &'static str,
@@ -132,12 +132,12 @@ fn ids(pairs: &[NodePair], of: fn(&NodePair) -> u32) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use crate::page::{Section, Source, draw};
+    use crate::page::{Section, Source, page};
     use charz_data::report::Report;
     use charz_estimate::fixtures::{assert_words, report, two};
 
     fn section(report: &Report) -> Option<Section> {
-        draw(&[Source { name: "one", report }], &[], |id| id == "numa").sections.pop()
+        page(&[Source { name: "one", report }]).sections.into_iter().find(|section| section.id == "numa")
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! From a cell to a point of a figure.
 
+use super::cells::{CellsByKernel, SourcedCell};
 use crate::figure::{DataPoint, Datum, State};
 use charz_data::checks;
 use charz_data::escape::shortened;
@@ -22,6 +23,30 @@ pub(super) fn quantity(unit: Unit) -> &'static str {
         _ if unit.is_time() => "time",
         _ => "cost",
     }
+}
+
+/// What the numbers of cells of one unit are, as a part of an id and in words.
+pub(super) fn what(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> (&'static str, String) {
+    let (slug, what) = match cells[0].cell.unit {
+        Unit::OpsPerSecond => ("ops", "throughput"),
+        Unit::BytesPerSecond => ("bytes", "throughput"),
+        Unit::Nanoseconds => ("time", "time of a run"),
+        Unit::NanosecondsPerOp => ("time-per-op", "time from one operation to the next, over all threads"),
+        Unit::NanosecondsPerStep => ("time-per-step", "time of an operation"),
+        Unit::MillisecondsPerGib => ("time-per-gib", "time of a GiB"),
+        Unit::NanosecondsSampled => {
+            // The second time by its name, where all share it.
+            let times = cells.iter().map(|own| {
+                let card = sorted.sources[own.source].report.card(&own.cell.kernel)?;
+                Some(card.times.as_ref()?.second.to_string())
+            });
+            let second = times.reduce(|one, other| one.filter(|one| other.as_ref() == Some(one))).flatten();
+            let second = second.map(|second| format!("median time {second}"));
+            return ("sampled", second.unwrap_or_else(|| "median of the second time".to_owned()));
+        }
+        Unit::Reported(ref unit) => ("reported", unit.symbol.as_str()),
+    };
+    (slug, what.to_owned())
 }
 
 /// The most runs of a point that are shown.

@@ -4,8 +4,8 @@ use charz_estimate::{Estimate, grouped};
 use std::collections::BTreeSet;
 
 use super::cells::{CellsByKernel, Shape, SourcedCell};
-use super::lines::{self, Lines};
-use super::points;
+use super::lines::{self, Lines, MOST_LINES};
+use super::{points, table};
 use crate::figure::{
     Axis, Body, DataPoint, Datum, Figure, Plot, Quantity, Role as LineRole, Row, Scale, Series, State, Table, id,
 };
@@ -14,8 +14,6 @@ use charz_data::params::{DEPTH, Params};
 use charz_data::report::{Cell, GrowthStep};
 use charz_data::units;
 use charz_data::{Arrange, Role};
-
-const MOST_LINES: usize = 12;
 
 /// The best times by order where there are several, then a figure for each program and order, a line for each mapping and number of
 /// threads.
@@ -77,18 +75,6 @@ fn by_levels(sorted: &CellsByKernel<'_>, lines: &[Vec<SourcedCell<'_>>]) -> Vec<
     if orders.len() > 1 { lines.chunks(MOST_LINES).enumerate().map(draw).collect() } else { Vec::new() }
 }
 
-/// The tables of a report's products for readers of text: their times, then the counts of each order.
-pub(super) fn tables(sorted: &CellsByKernel<'_>) -> Vec<(String, Table)> {
-    let lines = lines(sorted);
-    let title = "Time of a product against order, at the fastest number of levels".to_owned();
-    let of_order = |cells: Vec<SourcedCell<'_>>| {
-        let order = params(sorted, &cells[0]).order;
-        (format!("Order {order}: time of a product against levels"), table(sorted, &cells))
-    };
-    let orders = grouped(lines.concat(), |own| params(sorted, own).order);
-    times(sorted).map(|times| (title, times)).into_iter().chain(orders.into_iter().map(of_order)).collect()
-}
-
 /// The times of all programs; `None` without any.
 pub(super) fn times(sorted: &CellsByKernel<'_>) -> Option<Table> {
     let lines = lines(sorted);
@@ -129,8 +115,7 @@ fn timed(sorted: &CellsByKernel<'_>, lines: &[Vec<SourcedCell<'_>>]) -> Table {
     let levels: Vec<String> = levels.iter().map(|levels| format!("k={levels}")).collect();
     let last = ["best k", "time", "deepest / best", "of library"];
     let heading: Vec<&str> = ["line", "N"].into_iter().chain(levels.iter().map(String::as_str)).chain(last).collect();
-    let table = Table::new(&heading, rows.iter().take(super::table::MOST).map(row));
-    Table { left_out: rows.len() - table.rows.len(), ..table }
+    Table::new(&heading, rows.iter().map(row)).at_most(table::MOST)
 }
 
 fn of_program(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> Vec<Figure> {
@@ -144,9 +129,14 @@ fn of_program(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> Vec<Figu
         name: &|own| format!("{} x{}", own.cell.mapping, own.cell.workers),
         place: &|own| depth(sorted, &own).map(|levels| levels as f64),
         along: None,
+        point: &|own, levels| point(sorted, &own, levels),
+        most: MOST_LINES,
     };
-    let drawn = lines.draw_by(sorted, &|own, levels| point(sorted, &own, levels));
-    lines::figures(sorted, drawn, Vec::new(), Body::Lines)
+    let mut figures = lines::figures(sorted, lines.draw(sorted), Vec::new(), Body::Lines);
+    if let [only] = figures.as_mut_slice() {
+        only.table = Some(table(sorted, cells));
+    }
+    figures
 }
 
 fn params(sorted: &CellsByKernel<'_>, own: &SourcedCell<'_>) -> Params {
@@ -174,30 +164,30 @@ fn point(sorted: &CellsByKernel<'_>, own: &SourcedCell<'_>, x: f64) -> DataPoint
     DataPoint::new(x, nanos, points::state(cell), note)
 }
 
+/// Every point, with its time and what its recursion did.
 fn table(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> Table {
-    let heading =
-        ["line", "levels", "activities", "threads", "created", "done inline", "retries", "sleeps", "wakes", "time"];
-    let row = |own: &SourcedCell<'_>| {
-        let (cell, step) = (own.cell, last_step(own.cell));
+    type Count = (&'static str, fn(&GrowthStep) -> u64);
+    const COUNTS: [Count; 7] = [
+        ("activities", |step| step.activities),
+        ("started", |step| step.threads),
+        ("created", |step| step.created),
+        ("done inline", |step| step.inlined),
+        ("retries", |step| step.failures),
+        ("sleeps", |step| step.parks),
+        ("wakes", |step| step.wakes),
+    ];
+    let mut table = table::table(sorted.sources, cells);
+    table.heading.extend(["time"].into_iter().chain(COUNTS.map(|(name, _)| name)).map(str::to_owned));
+    for (row, own) in table.rows.iter_mut().zip(&table::ordered(cells)) {
+        let time = |nanos| format!("{}{}", units::nanos(nanos), points::doubt(own.cell));
+        row.data.push(Datum::known(nanos(sorted, own), time));
+        let step = last_step(own.cell);
         let count = |of: fn(&GrowthStep) -> u64| {
             Datum::known(step.map(|step| of(step) as f64), |number| units::count(number as u64))
         };
-        let data = vec![
-            Datum::word(sorted.named(&name(cell), own.source)),
-            depth(sorted, own).map_or_else(Datum::none, Datum::count),
-            count(|step| step.activities),
-            count(|step| step.threads),
-            count(|step| step.created),
-            count(|step| step.inlined),
-            count(|step| step.failures),
-            count(|step| step.parks),
-            count(|step| step.wakes),
-            Datum::known(nanos(sorted, own), |nanos| format!("{}{}", units::nanos(nanos), points::doubt(cell))),
-        ];
-        Row::new(data, points::state(cell))
-    };
-    let table = Table::new(&heading, cells.iter().take(super::table::MOST).map(row));
-    Table { left_out: cells.len() - table.rows.len(), ..table }
+        row.data.extend(COUNTS.map(|(_, of)| count(of)));
+    }
+    table
 }
 
 /// The counts of the last repetition that has any.

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use charz_data::machine::Machine;
 
 use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell};
-use super::lines::{self, Drawn, Lines};
+use super::lines::{self, Drawn, Lines, MOST_LINES, own_number};
 use super::{Source, points, verdicts};
 use crate::figure::{
     Axis, Body, DataPoint, Figure, Label, Plot, Quantity, ReferenceLine, Role, Scale, Series, State, range,
@@ -52,7 +52,8 @@ fn of_point<'a>(
 ) -> Vec<Figure> {
     let Cell { point, unit, .. } = *cells[0].cell;
     let what = points::quantity(unit);
-    let label = point::label(&point);
+    let size = cells[0].cell.last_size().map(|size| format!(" size {size}")).unwrap_or_default();
+    let label = point::label(&point) + &size;
     let lines = Lines {
         id: format!("{what}-{kernel}{label}"),
         title: format!("{kernel}{label}: {what} vs threads"),
@@ -62,6 +63,8 @@ fn of_point<'a>(
         name: &|own| own.cell.mapping.clone(),
         place: &|own| Some(own.cell.workers as f64),
         along: None,
+        point: &own_number,
+        most: MOST_LINES,
     };
     let mut drawn = lines.draw(sorted);
     for part in &mut drawn {

@@ -1,29 +1,30 @@
-//! What workers cost each other at what they share, against their number.
+//! What workers cost each other at what they share, and what their cores do meanwhile, against their number.
 
-use charz_estimate::grouped;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use super::cells::{CellsByKernel, SourcedCell};
-use super::lines::{Drawn, Lines};
+use super::lines::{Drawn, Lines, MOST_LINES, Rows};
 use super::points;
-use crate::figure::{Axis, Body, DataPoint, Figure, Quantity, Scale, State};
+use super::table::MOST;
+use crate::figure::{Axis, Body, DataPoint, Datum, Figure, Quantity, Row, Scale, State, Table};
 use charz_data::report::{Cell, Sharing};
+use charz_data::units;
 use charz_words::point;
 
 /// A number of a cell beside its own.
-pub(super) struct Cost {
+struct Cost {
     /// Its part of a figure's id.
-    pub(super) name: &'static str,
-    /// What the titles of its figures begin with.
-    pub(super) chapter: &'static str,
-    pub(super) title: &'static str,
-    pub(super) of: fn(&Cell) -> Option<f64>,
-    pub(super) quantity: Quantity,
-    pub(super) scale: Scale,
-    pub(super) about: &'static str,
+    name: &'static str,
+    /// The section that has it, and what the titles of its figures begin with.
+    chapter: &'static str,
+    title: &'static str,
+    of: fn(&Cell) -> Option<f64>,
+    quantity: Quantity,
+    scale: Scale,
+    about: &'static str,
 }
 
-const COSTS: [Cost; 3] = [
+const COSTS: [Cost; 4] = [
     Cost {
         name: "sharing-attempts",
         chapter: "Contention",
@@ -51,6 +52,15 @@ const COSTS: [Cost; 3] = [
         scale: Scale::Linear,
         about: "the share of the time of all CPUs in use that was spent waiting",
     },
+    Cost {
+        name: "hardware-ipc",
+        chapter: "Hardware counters",
+        title: "instructions per cycle",
+        of: |cell| cell.hardware.as_ref().filter(|_| cell.value().is_some())?.ipc(),
+        quantity: Quantity::Plain,
+        scale: Scale::Linear,
+        about: "what a core does with its time: the most is its issue width, and little is a core that waits",
+    },
 ];
 
 /// What several workers cost each other.
@@ -58,70 +68,73 @@ fn shared(cell: &Cell) -> Option<&Sharing> {
     cell.contention.as_ref().filter(|_| cell.workers > 1 && cell.value().is_some())
 }
 
-pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
-    let cells: Vec<SourcedCell<'_>> = sorted.cells().filter(|own| shared(own.cell).is_some()).collect();
-    COSTS.iter().flat_map(|cost| of_cost(sorted, cost, &cells)).collect()
+/// The figures of the costs of a section: a line for each kernel under each mapping, or a row where there is one number of threads.
+pub(super) fn figures(sorted: &CellsByKernel<'_>, chapter: &str) -> Vec<Figure> {
+    COSTS.iter().filter(|cost| cost.chapter == chapter).flat_map(|cost| of_cost(sorted, cost)).collect()
 }
 
-/// A line for each kernel under each mapping.
-pub(super) fn of_cost(sorted: &CellsByKernel<'_>, cost: &Cost, cells: &[SourcedCell<'_>]) -> Vec<Figure> {
+/// Attempts, waits and fairness of each cell.
+pub(super) fn table(sorted: &CellsByKernel<'_>) -> Option<Table> {
+    let heading = ["line", "attempts per success", "waited", "CPU time lost waiting", "fairness", "max / min share"];
+    let row = |own: SourcedCell<'_>| {
+        let sharing = shared(own.cell)?;
+        let number = |text: String, number: f64| Datum::number(format!("{text}{}", points::doubt(own.cell)), number);
+        let share = |share: f64| number(units::percent(share), share);
+        let unequal = match sharing.most_to_least {
+            Some(ratio) => number(format!("{ratio:.2}"), ratio),
+            None => Datum::word(format!("one starved{}", points::doubt(own.cell))),
+        };
+        let data = vec![
+            Datum::word(sorted.named(&point::name(own.cell), own.source)),
+            number(format!("{:.2}", sharing.attempts_per_success), sharing.attempts_per_success),
+            share(sharing.waited),
+            sharing.wait_share.map_or(Datum::none(), share),
+            number(format!("{:.3}", sharing.fairness), sharing.fairness),
+            unequal,
+        ];
+        Some(Row::new(data, points::state(own.cell)))
+    };
+    let rows: Vec<Row> = sorted.cells().filter_map(row).collect();
+    (!rows.is_empty()).then(|| Table::new(&heading, rows).without_empty_columns().at_most(MOST))
+}
+
+fn of_cost(sorted: &CellsByKernel<'_>, cost: &Cost) -> Vec<Figure> {
     let value = |cell: &Cell| (cost.of)(cell).filter(|value| value.is_finite());
-    let cells: Vec<SourcedCell<'_>> = cells.iter().copied().filter(|own| value(own.cell).is_some()).collect();
-    // Of one number of threads a line is a point, and kernels have rows.
+    let cells: Vec<SourcedCell<'_>> = sorted.cells().filter(|own| value(own.cell).is_some()).collect();
     let counts: BTreeSet<u64> = cells.iter().map(|own| own.cell.workers).collect();
-    if counts.len() < 2 {
-        return rows(sorted, cost, &cells, &value);
-    }
-    let lines = Lines {
-        id: cost.name.to_owned(),
-        title: format!("{}: {} vs threads", cost.chapter, cost.title),
-        x: Axis::new("threads", Quantity::Count, Scale::Log2),
-        y: Axis::new(cost.title, cost.quantity.clone(), cost.scale),
-        cells: &cells,
-        name: &|own| format!("{} {}{}", own.cell.kernel, own.cell.mapping, point::label(&own.cell.point)),
-        place: &|own| Some(own.cell.workers as f64),
-        along: None,
+    let (id, title) = (cost.name.to_owned(), format!("{}: {}", cost.chapter, cost.title));
+    let y = Axis::new(cost.title, cost.quantity.clone(), cost.scale);
+    let point = |own: SourcedCell<'_>, x: f64| point(own.cell, x, value(own.cell), cost);
+    let named = |own: SourcedCell<'_>| {
+        let size = own.cell.last_size().map(|size| format!(" size {size}")).unwrap_or_default();
+        format!("{}{}{size}", own.cell.mapping, point::label(&own.cell.point))
+    };
+    let (drawn, body): (_, fn(_) -> _) = if counts.len() < 2 {
+        let (y, row) = (Axis { scale: Scale::Linear, ..y }, |own: SourcedCell<'_>| own.cell.kernel.clone());
+        (Rows { id, title, y, cells: &cells, row: &row, name: &named, point: &point }.draw(sorted), Body::Dots)
+    } else {
+        let lines = Lines {
+            id,
+            title: format!("{title} vs threads"),
+            x: Axis::new("threads", Quantity::Count, Scale::Log2),
+            y,
+            cells: &cells,
+            name: &|own| format!("{} {}", own.cell.kernel, named(own)),
+            place: &|own| Some(own.cell.workers as f64),
+            along: None,
+            point: &point,
+            most: MOST_LINES,
+        };
+        (lines.draw(sorted), Body::Lines)
     };
     let figure = |mut drawn: Drawn<'_>| {
         drawn.about.insert(0, cost.about.to_owned());
         if drawn.plot.y_range().is_some_and(|[low, _]| low <= 0.0) {
             drawn.plot.y.scale = Scale::Linear;
         }
-        drawn.figure(Body::Lines, None)
+        drawn.figure(body, None)
     };
-    let drawn = lines.draw_by(sorted, &|own, x| point(own.cell, x, value(own.cell), cost));
     drawn.into_iter().map(figure).collect()
-}
-
-/// A row for each kernel.
-fn rows(
-    sorted: &CellsByKernel<'_>,
-    cost: &Cost,
-    cells: &[SourcedCell<'_>],
-    value: &dyn Fn(&Cell) -> Option<f64>,
-) -> Vec<Figure> {
-    let kernels = grouped(cells.iter().copied(), |own| own.cell.kernel.as_str());
-    let names = kernels.iter().map(|own| own[0].cell.kernel.clone()).collect();
-    let places: HashMap<&str, usize> =
-        kernels.iter().enumerate().map(|(row, own)| (own[0].cell.kernel.as_str(), row)).collect();
-    let lines = Lines {
-        id: cost.name.to_owned(),
-        title: format!("{}: {}", cost.chapter, cost.title),
-        x: Axis::new("kernel", Quantity::Names(names), Scale::Linear),
-        y: Axis::new(cost.title, cost.quantity.clone(), Scale::Linear),
-        cells,
-        name: &|own| format!("{}{}", own.cell.mapping, point::label(&own.cell.point)),
-        place: &|own| places.get(own.cell.kernel.as_str()).map(|row| *row as f64),
-        along: None,
-    };
-    let drawn = lines.draw_by(sorted, &|own, x| point(own.cell, x, value(own.cell), cost));
-    drawn
-        .into_iter()
-        .map(|mut drawn| {
-            drawn.about.insert(0, cost.about.to_owned());
-            drawn.figure(Body::Dots, None)
-        })
-        .collect()
 }
 
 fn point(cell: &Cell, x: f64, value: Option<f64>, cost: &Cost) -> DataPoint {

@@ -4,7 +4,7 @@ use charz_estimate::grouped;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell};
-use super::lines::{self, Lines, MOST_LINES};
+use super::lines::{self, Lines, MOST_LINES, own_number};
 use crate::curve;
 use crate::figure::{Axis, Body, Figure, Quantity, ReferenceLine, Scale};
 use crate::findings::Curve;
@@ -60,6 +60,8 @@ fn of_kernel<'a>(sorted: &CellsByKernel<'a>, of: &Kernel<'a>, cells: &[SourcedCe
             name: &|own| name(own.cell),
             place: &size,
             along: None,
+            point: &own_number,
+            most: MOST_LINES,
         };
         lines.draw(sorted)
     };

@@ -1,19 +1,35 @@
 //! Every point behind a figure, each with its passport.
 
+use std::collections::HashMap;
+
 use super::Source;
 use super::cells::SourcedCell;
 use super::points::{self, short};
 use crate::figure::{Datum, Row, Table};
+use charz_data::Arrange;
 use charz_data::escape::counted;
 use charz_data::params::{PARAMS, Param, Quantity};
 use charz_data::report::{Cell, Estimator, Evidence, Summary};
 use charz_data::units;
+use charz_estimate::grouped;
 use charz_words::point;
 
 /// The max number of rows of one table: a page with more is unreadable, and a report of many strands has hundreds of thousands.
 pub(super) const MOST: usize = 500;
 
+/// The rows of a table: kernels, their points and numbers of threads in order, so mappings are beneath each other.
+pub(super) fn ordered<'a>(all: &[SourcedCell<'a>]) -> Vec<SourcedCell<'a>> {
+    let kernels: Vec<&str> =
+        grouped(all, |own| own.cell.kernel.as_str()).iter().map(|own| own[0].cell.kernel.as_str()).collect();
+    let places: HashMap<&str, usize> = kernels.into_iter().enumerate().map(|(at, name)| (name, at)).collect();
+    let mut all = all.to_vec();
+    all.arrange_by_key(|own| (places[own.cell.kernel.as_str()], own.cell.point, own.cell.workers));
+    all
+}
+
+/// A row for each of these cells, as they are [`ordered`].
 pub(super) fn table(sources: &[Source<'_>], all: &[SourcedCell<'_>]) -> Table {
+    let all = ordered(all);
     let many = sources.len() > 1;
     let varied = varied(all.iter().map(|own| own.cell));
     let several_kernels = all.iter().any(|own| own.cell.kernel != all[0].cell.kernel);
@@ -44,8 +60,7 @@ pub(super) fn table(sources: &[Source<'_>], all: &[SourcedCell<'_>]) -> Table {
         Row { data, state: points::state(cell), passport: passport(cell) }
     };
     let rows: Vec<Row> = all.iter().take(MOST).map(row).collect();
-    let left_out = all.len() - rows.len();
-    Table { heading, rows, left_out }
+    Table { left_out: all.len() - rows.len(), heading, rows }
 }
 
 /// The parameters that any of these cells has for itself.

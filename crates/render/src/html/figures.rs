@@ -1,58 +1,54 @@
-//! Sections, and the figures in them.
+//! Figures with what is said of them.
 
 use std::collections::HashMap;
 
 use maud::{Markup, PreEscaped, html};
 
-use super::foreign::{Account, Foreign, Sentence};
-use super::{orders, points};
+use super::foreign::Foreign;
+use super::{orders, table};
+use crate::outline::stopped;
 use crate::picture;
 use charz_analysis::figure::{Body, Figure, Heatmap};
-use charz_analysis::page::Section;
+use charz_data::escape::counted;
 
-pub(super) fn section(section: &Section) -> Markup {
-    let title = format!("s-{}-heading", section.id);
+/// Figures beside each other, as panels where they are several.
+pub(super) fn all(figures: &[&Figure]) -> Markup {
     html! {
-        section.chapter id=(format!("s-{}", section.id)) aria-labelledby=(title) {
-            h2 id=(title) { (section.title) }
-            @if !section.about.is_empty() { p.about { (sentences(&section.about)) } }
-            @if let Some(table) = &section.table { (points::listed(table, section.title)) }
-            @for run in section.figures.chunk_by(|one, other| is_lines(one) && is_lines(other)) {
-                @if run.len() > 1 {
-                    div.panels { @for one in run { (figure(one, own_title(one, run), true)) } }
-                } @else {
-                    (figure(&run[0], &run[0].title, false))
+        @if let [only] = figures {
+            (figure(only, &only.title, false))
+        } @else {
+            div.panels { @for one in figures { (figure(one, own_title(one, figures), true)) } }
+        }
+    }
+}
+
+/// One figure under a title, as a panel beside others or by itself.
+fn figure(figure: &Figure, title: &str, is_panel: bool) -> Markup {
+    let (id, heading) = (format!("f-{}", figure.id), format!("f-{}-heading", figure.id));
+    html! {
+        figure.(kind(&figure.body)) id=(id) aria-labelledby=(heading) {
+            h3 id=(heading) { (Foreign(title)) " " a.self href=(format!("#{id}")) aria-label="link to this figure" { "#" } }
+            @if !figure.about.is_empty() && !is_panel {
+                p.about { @for (at, sentence) in figure.about.iter().enumerate() { @if at > 0 { " " } (Foreign(&stopped(sentence))) } }
+            }
+            @if let Body::MachineDiagram(nest) = &figure.body { (orders::player(nest, &figure.id)) }
+            div.plot { (PreEscaped(if is_panel { picture::svg_panel(figure) } else { picture::svg_inline(figure) })) }
+            @if let Body::Heatmap(heat) = &figure.body { (notes(heat)) }
+            figcaption {
+                @if let Body::MachineDiagram(nest) = &figure.body { (orders::lists(nest, &figure.id)) }
+                @if let Some(table) = &figure.table {
+                    details.points {
+                        summary { "Data table: " (counted(table.rows.len(), "row")) }
+                        (table::data(table, &figure.title))
+                    }
                 }
             }
         }
     }
 }
 
-/// One figure under a title, as a panel beside others or by itself.
-pub(super) fn figure(figure: &Figure, title: &str, is_panel: bool) -> Markup {
-    let (id, heading) = (format!("f-{}", figure.id), format!("f-{}-heading", figure.id));
-    html! {
-        figure.(kind(&figure.body)) id=(id) aria-labelledby=(heading) {
-            h3 id=(heading) { (Foreign(title)) " " a.self href=(format!("#{id}")) aria-label="link to this figure" { "#" } }
-            @if !figure.about.is_empty() && !is_panel { p.about { (sentences(&figure.about)) } }
-            @if let Body::MachineDiagram(nest) = &figure.body { (orders::player(nest, &figure.id)) }
-            div.plot { (PreEscaped(if is_panel { picture::svg_panel(figure) } else { picture::svg_inline(figure) })) }
-            @if let Body::Heatmap(heat) = &figure.body { (notes(heat)) }
-            figcaption {
-                details.words { summary { "Description" } p { (Account(&figure.alternative())) } }
-                @if let Body::MachineDiagram(nest) = &figure.body { (orders::lists(nest, &figure.id)) }
-                @if let Some(table) = &figure.table { (points::table(table, &figure.title)) }
-            }
-        }
-    }
-}
-
-fn is_lines(figure: &Figure) -> bool {
-    matches!(figure.body, Body::Lines(_))
-}
-
 /// The part of a title that is not the same in all panels: `mem-read` of `mem-read: throughput vs threads`.
-fn own_title<'a>(figure: &'a Figure, panels: &[Figure]) -> &'a str {
+fn own_title<'a>(figure: &'a Figure, panels: &[&Figure]) -> &'a str {
     let Some((first, rest)) = figure.title.split_once(": ") else { return &figure.title };
     let differ = panels.iter().any(|panel| !panel.title.starts_with(first));
     if differ { first } else { rest }
@@ -67,10 +63,6 @@ fn kind(body: &Body) -> &'static str {
         Body::Joint(_) => "joint",
         Body::MachineDiagram(_) => "nest",
     }
-}
-
-fn sentences(all: &[String]) -> Markup {
-    html! { @for (at, sentence) in all.iter().enumerate() { @if at > 0 { " " } (Sentence(sentence)) } }
 }
 
 /// What the script says of a tile: its value as people read it, for each of them.

@@ -21,7 +21,7 @@ impl Render for Foreign<'_> {
     }
 }
 
-/// Several sentences in one, such as the text alternative of a picture, or a line to copy; only a malicious text is long enough to be cut.
+/// A line to copy; only a malicious text is long enough to be cut.
 pub(super) struct Account<'a>(pub &'a str);
 
 impl Render for Account<'_> {
@@ -31,19 +31,6 @@ impl Render for Account<'_> {
         plain(&self.0[..end]).render_to(out);
         if end < self.0.len() {
             out.push_str(" …");
-        }
-    }
-}
-
-/// A sentence of ours or of a report's with its full stop.
-pub(super) struct Sentence<'a>(pub &'a str);
-
-impl Render for Sentence<'_> {
-    fn render_to(&self, out: &mut String) {
-        let text = self.0.trim_end();
-        Foreign(text).render_to(out);
-        if !text.is_empty() && !text.ends_with(['.', '!', '?', ':']) {
-            out.push('.');
         }
     }
 }
@@ -64,13 +51,5 @@ mod tests {
         check("\u{1b}[2J\u{202e}x\n", "\\u{1b}[2J\\u{202e}x\\n");
         check("é ≥ µs", "é ≥ µs");
         assert!(Foreign(&"<".repeat(1_000_000)).render().0.len() < 10_000);
-    }
-
-    #[test]
-    fn a_sentence_ends_once() {
-        for (text, expected) in [("so it is", "so it is."), ("so it is. ", "so it is."), ("is it?", "is it?"), ("", "")]
-        {
-            assert_eq!(Sentence(text).render().0, expected);
-        }
     }
 }

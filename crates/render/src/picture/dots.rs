@@ -8,12 +8,15 @@ use super::pen::{Pen, TextStyle, path};
 use super::series::hit;
 use super::{WIDTH, shapes, width};
 use charz_analysis::figure::{DataPoint, Plot, Quantity, Role, Scale, Series, Span, State};
-use charz_data::escape::plain;
+use charz_data::{escape::plain, units};
 
 const RIGHT: f64 = 24.0;
 const SIZE: f64 = 12.0;
 /// Names get at most that much of the width.
 const NAMES: f64 = 250.0;
+const SMALL: f64 = 9.0;
+/// More numbers are not written at their dots.
+const WRITTEN: usize = 60;
 /// Rows beyond that are not drawn; the table has them.
 const ROWS: usize = 400;
 
@@ -64,6 +67,7 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
     }
     let step = (row - 8.0) / most as f64;
     let is_bar = frame.x.span.scale == Scale::Linear && frame.x.span.low == 0.0;
+    let is_written = numbers().count() <= WRITTEN;
     for (at, series) in measured {
         let class = format!("series s{}", at % Paint::SERIES + 1);
         pen.tag("g").word("class", &class).word("data-series", &series.name).children(|pen| {
@@ -75,6 +79,9 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
                     bar(at, spot, aside, &frame, pen);
                 }
                 dot(at, spot, aside, &frame, pen);
+                if is_written {
+                    value(plot, spot, aside, &frame, pen);
+                }
             }
         });
     }
@@ -83,6 +90,19 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
 
 fn nearest_row(spot: &DataPoint) -> Option<usize> {
     (spot.x >= -0.5 && spot.x.is_finite()).then(|| spot.x.max(0.0).round() as usize)
+}
+
+/// The number beside its dot and interval, or before them where the frame ends.
+fn value(plot: &Plot, spot: &DataPoint, aside: f64, frame: &Frame, pen: &mut Pen) {
+    let number = spot.y.filter(|_| spot.state != State::Missing).and_then(|y| Some((y, frame.x(y)?)));
+    let Some(((number, x), y)) = number.zip(frame.y(spot.x)) else { return };
+    let [low, high] = spot.spread.map_or([x; 2], |ends| ends.map(|end| frame.x(end).unwrap_or(x)));
+    let text = plot.y.quantity.shown(number) + units::doubt(spot.state == State::Suspect);
+    let right = high.max(x) + 8.0;
+    let fits = right + width::of(&text, SMALL) < frame.across[1] + RIGHT;
+    let (x, anchor) = if fits { (right, "start") } else { (low.min(x) - 8.0, "end") };
+    let style = TextStyle::at(x, y + aside + SMALL * 0.35, SMALL);
+    pen.text(&text, TextStyle { anchor, paint: Paint::Soft, halo: true, ..style });
 }
 
 /// From zero to the number, where the axis has both.

@@ -7,7 +7,7 @@ use super::colour::{Paint, heat, is_light};
 use super::frame::nothing;
 use super::pen::{Pen, TextStyle, block, number, path};
 use super::{WIDTH, width};
-use charz_analysis::figure::{Heatmap, Scale, Span, State, Tile};
+use charz_analysis::figure::{Heatmap, Span, State, Tile};
 use charz_data::escape::plain;
 
 /// Rows and columns up to which each tile is an element that can be pointed at.
@@ -51,7 +51,7 @@ pub(super) fn draw(map: &Heatmap, id: &str, top: f64, pen: &mut Pen) -> f64 {
     let grid = Grid {
         map,
         is_large: rows.max(columns) > if pen.is_inline() { POINTED_INLINE } else { POINTED },
-        span: map.range().map(span),
+        span: map.span(),
         across: [left + aside, left + aside + columns as f64 * tile],
         down: [top + names_height + 28.0, top + names_height + 28.0 + rows as f64 * tile],
         tile,
@@ -70,13 +70,6 @@ pub(super) fn draw(map: &Heatmap, id: &str, top: f64, pen: &mut Pen) -> f64 {
     grid.down[1].max(grid.down[0] + 200.0) + 16.0
 }
 
-/// The scale of colours: by ratios where values differ by much.
-fn span([low, high]: [f64; 2]) -> Span {
-    let scale = if low > 0.0 && high > low * 20.0 { Scale::Log10 } else { Scale::Linear };
-    let [low, high] = [low, high].map(|end| scale.place(end).unwrap_or(end));
-    Span { scale, low, high }
-}
-
 /// The sign of a noisy tile.
 fn noisy([x, y]: [f64; 2], paint: Paint, pen: &mut Pen) {
     let ring = pen.tag("circle").number("cx", x).number("cy", y).number("r", 2.6).word("fill", "none");
@@ -88,7 +81,7 @@ struct Grid<'a> {
     map: &'a Heatmap,
     /// Whether tiles are drawn by rows, not one by one.
     is_large: bool,
-    /// From the least to the greatest value.
+    /// From the colour of the least to that of the greatest value.
     span: Option<Span>,
     across: [f64; 2],
     down: [f64; 2],
@@ -143,7 +136,7 @@ impl Grid<'_> {
         let Some(value) = tile.value else { return };
         let shown = self.map.quantity.shown(value);
         let unit = |number: f64| self.map.quantity.shown(number).split_once(' ').map(|(_, unit)| unit.to_owned());
-        let same_unit = self.span.is_some_and(|span| unit(span.number(0.0)) == unit(span.number(1.0)));
+        let same_unit = self.map.range().is_some_and(|[low, high]| unit(low) == unit(high));
         // The unit is at the scale.
         let text = if same_unit { shown.split(' ').next().unwrap_or_default() } else { &shown };
         let half = self.tile / 2.0;
@@ -196,9 +189,8 @@ impl Grid<'_> {
         /// More shades than the eye can distinguish; fewer paths than values.
         const SHADES: f64 = 63.0;
         let value = tile.value.filter(|value| value.is_finite() && tile.state != State::Missing)?;
-        let fraction = self.span?.fraction(value)?;
-        // Of equal values none is the least.
-        Some(heat(if fraction.is_nan() { 0.5 } else { (fraction * SHADES).round() / SHADES }))
+        let fraction = if self.map.is_even() { 0.5 } else { self.span?.fraction(value)? };
+        Some(heat((fraction * SHADES).round() / SHADES))
     }
 
     fn borders(&self, pen: &mut Pen) {
@@ -238,7 +230,15 @@ impl Grid<'_> {
         let (x, top) = (self.across[1] + 26.0, self.down[0]);
         let soft = |y| TextStyle { paint: Paint::Soft, ..TextStyle::at(x + 20.0, y, SIZE) };
         let mut y = top;
-        if let Some(span) = self.span {
+        if let Some([low, high]) = self.map.range().filter(|_| self.map.is_even()) {
+            pen.tag("rect").rectangle(x, y, 14.0, 14.0).paint("fill", Paint::Fixed(heat(0.5))).empty();
+            let mut ends = [low, high].map(|end| self.map.quantity.shown(end)).to_vec();
+            ends.dedup();
+            let range = TextStyle { room: SCALE - 46.0, ..TextStyle::at(x + 20.0, y + 11.0, SIZE) };
+            pen.text(&ends.join(" to "), range);
+            pen.text("all within 2%", TextStyle { room: SCALE - 46.0, ..soft(y + 25.0) });
+            y += 36.0;
+        } else if let Some(span) = self.span {
             for part in 0..PARTS {
                 let [low, high] = [part, part + 1].map(|part| f64::from(part) / f64::from(PARTS));
                 let tile = pen.tag("rect").rectangle(x, top + HIGH * (1.0 - high), 14.0, HIGH * (high - low) + 0.3);

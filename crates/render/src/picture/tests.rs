@@ -186,50 +186,10 @@ fn every_strand_is_there_once() {
     assert_eq!(found, (0..32).collect::<Vec<_>>());
 }
 
-/// Names of caches and of kinds repeat for each core, and beyond some cores they are only noise.
-#[test]
-fn what_repeats_in_a_machine_is_written_once() {
-    for (groups, drawn, all) in [(4, 64, ""), (8, 16, "× 8: CPUs 64-127")] {
-        let machine = format!("Package:2 L3:{groups}(size=32MiB) L2:8(size=512KiB) Core:1 PU:1");
-        let text = svg_inline(&samples::machine(&machine));
-        let document = Document::parse(&text).unwrap();
-        let words = document.descendants().filter(|node| node.has_tag_name("text")).filter_map(|node| node.text());
-        let words: Vec<&str> = words.collect();
-        for level in ["L3 32 MiB", "L2 512 KiB"] {
-            assert_eq!(words.iter().filter(|word| word.contains(level)).count(), 1, "{words:?}");
-        }
-        assert_eq!(document.descendants().filter(|node| node.has_attribute("data-strand")).count(), drawn);
-        assert!(words.iter().any(|word| word.contains(all)), "{words:?}");
-    }
-}
-
-#[test]
-fn a_page_may_choose_every_colour_of_a_plot() {
-    let text = svg_inline(&samples::scaling());
-    let outside = text.split("var(").map(|piece| piece.split_once(')').map_or(piece, |(_, rest)| rest));
-    assert!(outside.skip(1).all(|piece| !piece.contains("=\"#")), "{text}");
-    assert!(!drawn(&samples::scaling(), false).contains("var("));
-}
-
 #[test]
 fn a_usual_plot_is_small() {
     let text = written(|out| svg(&samples::scaling(), out));
     assert!(text.len() < 30_000, "{} bytes", text.len());
-}
-
-#[cfg(not(feature = "png"))]
-#[test]
-fn the_error_says_how_to_get_a_png() {
-    let mut file = Vec::new();
-    let error = super::png(&samples::scaling(), &mut file).unwrap_err().to_string();
-    assert!(error.contains("--features png") && error.contains("--format svg") && file.is_empty(), "{error}");
-}
-
-#[test]
-fn equal_figures_have_equal_pictures() {
-    for (one, other) in samples::all().iter().zip(&samples::all()) {
-        assert_eq!(svg_inline(one), svg_inline(other));
-    }
 }
 
 #[test]

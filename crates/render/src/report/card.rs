@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use charz_data::machine::Cache;
 
 use crate::look::TerminalStyle;
-use crate::outline::Block;
+use crate::outline::{Block, section};
 use crate::term;
 use charz_analysis::card::{Card, Level, MEMORY, OPERATIONS};
 use charz_analysis::curve::Plateau;
@@ -57,18 +57,14 @@ fn blocks(card: &Card, report: &Report) -> Vec<Block<'static>> {
         };
         blocks.push(Block::Item("note".to_owned(), none.to_owned()));
     }
-    if !card.contradictions.is_empty() {
-        blocks.push(Block::Heading("Mismatches".to_owned()));
-    }
     let contradictions = card.contradictions.iter();
-    blocks.extend(contradictions.map(|(about, sentence)| Block::Item(format!("! {about}"), sentence.clone())));
+    let contradictions = contradictions.map(|(about, sentence)| Block::Item(format!("! {about}"), sentence.clone()));
+    blocks.extend(section("Mismatches", contradictions.collect()));
     // An edge that the table has as a noisy one is known, if not well.
     let is_shown = |about: &str| card.levels.iter().any(|level| level.name == about && card.found(level).is_some());
-    let unknown: Vec<_> = card.unknown.iter().filter(|(about, _)| !is_shown(about)).collect();
-    if !unknown.is_empty() {
-        blocks.push(Block::Heading("Not enough measured".to_owned()));
-    }
-    blocks.extend(unknown.into_iter().map(|(about, clause)| Block::Item(about.clone(), clause.clone())));
+    let unknown = card.unknown.iter().filter(|(about, _)| !is_shown(about));
+    let unknown = unknown.map(|(about, clause)| Block::Item(about.clone(), clause.clone()));
+    blocks.extend(section("Not enough measured", unknown.collect()));
     blocks
 }
 

@@ -5,10 +5,9 @@ use std::io::Write;
 use crate::formats::tests::written;
 use crate::formats::{FORMATS, ReportWriter};
 use crate::look::TerminalStyle;
-use charz_analysis::page::{Source, page};
 use charz_data::report::{
-    Cell, Distribution, Ending, Energy, Evidence, Frequency, Growth, GrowthStep, Halt, Hardware, Invocation, Measured,
-    Peak, Report, Shape, Sharing, Unit, fixtures,
+    Cell, Distribution, Ending, Energy, Evidence, Frequency, Hardware, Invocation, Measured, Peak, Report, Shape,
+    Sharing, Unit, fixtures,
 };
 
 /// A cell with this number and no interval.
@@ -61,22 +60,6 @@ fn check(text: &str, words: &[&str]) {
     }
 }
 
-#[test]
-fn a_kernel_has_columns_for_its_own_mappings_only() {
-    let text = shown("table", vec![sampled(), cell("mem-read", "rr", 2, Unit::BytesPerSecond, 1e9)]);
-    let headings: Vec<&str> = text.lines().filter(|line| line.starts_with("threads  ")).collect();
-    assert_eq!(headings, ["threads  pair:core", "threads         rr"]);
-}
-
-#[test]
-fn times_have_percentiles_and_bands_and_no_empty_columns() {
-    let text = shown("table", vec![sampled()]);
-    check(&text, &["1.50 µs", "4.40 µs", "13.2 µs", "10.0%", "90% within 4.00 µs to 5.00 µs"]);
-    let heading = text.lines().find(|line| line.contains("p50")).unwrap();
-    let columns: Vec<&str> = heading.split_whitespace().collect();
-    assert_eq!(columns, ["mapping", "threads", "time", "p50", "p99", "second", "<", "first", "modes"]);
-}
-
 /// What the invocation of a cell saw of its cores.
 fn at(before_hz: f64, highest_hz: f64, drift: f64) -> Cell {
     let frequency = Frequency { before_hz, after_hz: before_hz, highest_hz, drift };
@@ -95,14 +78,6 @@ fn cycles_are_told_where_the_frequency_is_known_and_steady() {
     }
 }
 
-#[test]
-fn what_workers_cost_each_other_has_a_table() {
-    let cell = |workers| cell("pool-tas", "rr", workers, Unit::OpsPerSecond, 1e6).contention(sharing(None));
-    let text = shown("table", vec![cell(1), cell(2)]);
-    check(&text, &["attempts per success", "1.50   25.0%", "0.800", "one starved"]);
-    assert_eq!(text.matches("1.50").count(), 1, "a worker alone shares nothing:\n{text}");
-}
-
 /// The best of the source: 12761.94 MIPS of 38400, with counters that took turns and cost 2%.
 const HARDWARE: Hardware = Hardware {
     invocations: 6,
@@ -118,34 +93,23 @@ const HARDWARE: Hardware = Hardware {
     cost: Some(Measured { value: 0.02, interval: None }),
 };
 
-/// All that shows every number of a report to people.
-fn tables_and_pages(report: &Report) -> [String; 3] {
-    let page = page(&[Source { name: "a", report }]);
-    [
-        shown_of("table", report),
-        written(|out| crate::html::write(&page, &TerminalStyle::PLAIN, out)),
-        written(|out| crate::markdown::write(&page, &TerminalStyle::PLAIN, out)),
-    ]
+/// A column of a table in CSV.
+fn column(text: &str, name: &str) -> Vec<String> {
+    let mut rows = csv::Reader::from_reader(text.as_bytes());
+    let at = rows.headers().unwrap().iter().position(|header| header == name).unwrap();
+    rows.records().map(|row| row.unwrap()[at].to_owned()).collect()
 }
 
 #[test]
-fn hardware_counters_have_a_table_a_figure_and_columns() {
-    let counted = |workers| cell("arith-int", "rr", workers, Unit::OpsPerSecond, 1e9).counted(HARDWARE);
-    let cells = vec![counted(2), counted(8), cell("arith-int", "auto", 2, Unit::OpsPerSecond, 1e9)];
-    for text in tables_and_pages(&fixtures::report(cells.clone())) {
-        check(&text, &["12762", "0.80", "1.25", "33.2%", "12.5%", "55.0%", "75.0%", "2.0%"]);
-    }
-    assert!(!shown("table", cells.clone()).contains("L1d misses"), "no column of what was not counted");
-    check(&shown("summary", cells.clone()), &["Counters", "1.25 instructions per cycle; the counters cost up to 2.0%"]);
-    let csv = shown("csv", cells.clone());
-    let mut rows = csv::Reader::from_reader(csv.as_bytes());
-    let heading = rows.headers().unwrap().clone();
-    let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
-    let field = |row: usize, name: &str| rows[row][heading.iter().position(|known| known == name).unwrap()].to_owned();
-    assert_eq!([field(0, "mips"), field(0, "cpi"), field(0, "ipc")], ["12761.94", "0.8", "1.25"]);
-    assert_eq!([field(0, "l1d_miss_share"), field(2, "mips"), field(2, "counter_cost")], ["", "", ""]);
-    let suspect = cells.into_iter().map(|cell| cell.suspect()).collect();
-    check(&shown("table", suspect), &["12762~", "33.2%~"]);
+fn hardware_counters_have_columns() {
+    let counted = cell("arith-int", "rr", 2, Unit::OpsPerSecond, 1e9).counted(HARDWARE);
+    let csv = shown("csv", vec![counted.clone(), cell("arith-int", "auto", 2, Unit::OpsPerSecond, 1e9)]);
+    let of = |name: &str| column(&csv, name);
+    assert_eq!([of("mips"), of("cpi"), of("ipc")], [["12761.94", ""], ["0.8", ""], ["1.25", ""]]);
+    assert_eq!([of("l1d_miss_share"), of("counter_cost")], [["", ""], ["0.02", ""]]);
+    let text = shown("table", vec![counted.suspect()]);
+    check(&text, &["12762~", "33.2%~"]);
+    assert!(!text.contains("L1d misses"), "no column of what was not counted");
 }
 
 #[test]
@@ -158,15 +122,8 @@ fn energy_is_told_where_it_is_counted() {
         &shown("summary", cells.clone()),
         &["Energy", "100 W to 120 W", "arith-int 520 pJ per operation (rr x2)", "30.0 pJ per byte"],
     );
-    check(
-        &tables_and_pages(&fixtures::report(cells.clone()))[1],
-        &["power of the packages", "80.0 W + 20.0 W, 520 pJ per operation"],
-    );
     let text = shown("csv", cells);
-    let mut rows = csv::Reader::from_reader(text.as_bytes());
-    let at = rows.headers().unwrap().iter().position(|name| name == "watts").unwrap();
-    let first = rows.records().next().unwrap().unwrap();
-    assert_eq!([&first[at], &first[at + 1]].map(|field| field.parse::<f64>().unwrap()), [100.0, 5.2e-10]);
+    assert_eq!([column(&text, "watts")[0].as_str(), &column(&text, "joules")[0]], ["100", "0.00000000052"]);
     assert!(!shown("summary", vec![cell("arith-int", "rr", 2, Unit::OpsPerSecond, 1e9)]).contains("Energy"));
 }
 
@@ -177,26 +134,10 @@ fn without_counters_there_is_a_reason_and_no_zero() {
     report.plan.counters = true;
     let evidence = Evidence { no_counters: Some("the test has none".into()), ..Evidence::default() };
     report.cells[0].invocations[3].evidence = Some(evidence);
-    for text in tables_and_pages(&report).into_iter().chain([shown_of("summary", &report)]) {
+    for text in [shown_of("table", &report), shown_of("summary", &report)] {
         check(&text, &["no counters here: the test has none"]);
         assert!(!text.contains("MIPS"), "{text}");
     }
-}
-
-/// The same under two sizes of a block.
-fn at_two_sizes(cell: Cell) -> Vec<Cell> {
-    [64 << 10, 1 << 20].map(|size| cell.clone().sized(size)).to_vec()
-}
-
-#[test]
-fn what_lies_behind_cells_says_at_which_point_they_are() {
-    let text = shown("table", at_two_sizes(sampled()));
-    let rows: Vec<&str> = text.lines().filter(|line| line.contains("pair:core") && line.contains(" first ")).collect();
-    assert!(rows.len() == 2 && rows[0].starts_with("64 KiB") && rows[1].starts_with("1 MiB"), "{text}");
-    let shared = cell("pool-tas", "rr", 2, Unit::OpsPerSecond, 1e6).contention(sharing(None));
-    let text = shown("table", at_two_sizes(shared));
-    let rows: Vec<&str> = text.lines().filter(|line| line.contains("25.0%")).collect();
-    assert!(rows.len() == 2 && rows[0].starts_with("64 KiB") && rows[1].starts_with("1 MiB"), "{text}");
 }
 
 #[test]
@@ -208,72 +149,7 @@ fn what_lies_behind_suspect_cells_carries_their_mark() {
 }
 
 #[test]
-fn the_best_mapping_is_that_of_a_point() {
-    let rate = |mapping, size, rate| cell("mem-read", mapping, 2, Unit::BytesPerSecond, rate).sized(size);
-    let cells = vec![
-        rate("rr", 4096, 9e9),
-        rate("rr", 8192, 1e9),
-        rate("auto", 4096, 6e9),
-        rate("auto", 8192, 2e9),
-        rate("rr", 64, 1e9),
-    ];
-    let text = shown("table", cells);
-    let placement = text.lines().skip_while(|line| *line != "BEST PLACEMENT");
-    let text = placement.collect::<Vec<_>>().join("\n").replace("\n  ", " ");
-    let rows: Vec<&str> = text.lines().filter(|line| line.trim_start_matches("- ").starts_with("mem-read ")).collect();
-    assert_eq!(rows.len(), 2, "one size has one mapping:\n{text}");
-    check(rows[0], &["mem-read 4 KiB", "rr", "9.00 GB/s", "loses 33.3%"]);
-    check(rows[1], &["mem-read 8 KiB", "auto", "2.00 GB/s", "gains 100.0%"]);
-}
-
-#[test]
-fn a_verdict_from_suspect_numbers_carries_its_mark() {
-    let rate = |mapping, workers, rate| cell("mem-read", mapping, workers, Unit::BytesPerSecond, rate);
-    let row_on = |cpus, cells: Vec<Cell>| {
-        let text = shown_of("table", &fixtures::report(cells).on(cpus));
-        let mut placement = text.lines().skip_while(|line| *line != "BEST PLACEMENT");
-        let row = placement.find(|line| line.starts_with("mem-read ")).unwrap();
-        row.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
-    let row = |cells| row_on(2, cells);
-    let cells = || vec![rate("rr", 1, 4e9), rate("rr", 2, 9e9), rate("rr", 4, 9e9), rate("auto", 2, 6e9)];
-    assert_eq!(row(cells()), "mem-read rr 2 9.00 GB/s 2~ loses 33.3% (too few runs)");
-    let auto = [cells()[..3].to_vec(), vec![rate("auto", 2, 6e9).suspect()]].concat();
-    assert_eq!(row(auto), "mem-read rr 2 9.00 GB/s 2~ loses 33.3%~ (too few runs)");
-    let better = [cells(), vec![rate("dumb", 2, 20e9).suspect()]].concat();
-    assert_eq!(row(better), "mem-read dumb~ 2 20.0 GB/s~ 2~ loses 70.0%~ (too few runs)");
-    let all: Vec<Cell> = cells().into_iter().map(Cell::suspect).collect();
-    assert_eq!(row(all), "mem-read rr~ 2 9.00 GB/s~ 2~ loses 33.3%~ (too few runs)");
-    let rising = vec![rate("rr", 1, 4e9), rate("rr", 2, 9e9)];
-    assert_eq!(row(rising.clone()), "mem-read - 2 9.00 GB/s 2~ –");
-    assert_eq!(row_on(4, rising), "mem-read - 2 9.00 GB/s 2, still rising~ –");
-}
-
-#[test]
-fn the_best_time_is_the_shortest() {
-    let time = |mapping, time| cell("signal", mapping, 2, Unit::NanosecondsSampled, time);
-    let text = shown("table", vec![time("rr", 9e3), time("auto", 6e3), time("pair:core", 3e3)]);
-    let mut placement = text.lines().skip_while(|line| *line != "BEST PLACEMENT");
-    let row = placement.find(|line| line.starts_with("signal  ")).unwrap();
-    check(row, &["pair:core", "3.00 µs", " - ", "takes 100.0% longer"]);
-}
-
-#[test]
-fn findings_are_drawn_when_shown() {
-    let ring = |workers, hop| cell("ring-mutex", "rr", workers, Unit::NanosecondsPerOp, hop);
-    check(
-        &shown("table", vec![ring(2, 400.0), ring(600, 6000.0)]),
-        &["FINDINGS", "cliff      ring-mutex rr: oversubscription cliff at 600"],
-    );
-}
-
-#[test]
 fn percentiles_are_in_the_csv() {
-    let column = |text: &str, name: &str| -> Vec<String> {
-        let mut rows = csv::Reader::from_reader(text.as_bytes());
-        let at = rows.headers().unwrap().iter().position(|header| header == name).unwrap();
-        rows.records().map(|row| row.unwrap()[at].to_owned()).collect()
-    };
     let text = shown("csv", vec![sampled(), cell("mem-read", "rr", 2, Unit::BytesPerSecond, 1e9)]);
     assert_eq!(column(&text, "second_p50_ns"), ["4400", ""]);
     assert_eq!(column(&text, "first_p999_ns"), ["", ""]);
@@ -308,32 +184,4 @@ fn rows_of_several_reports_say_which_they_are_of() {
         assert!(hosts.contains(&("one", "id-one")) && hosts.contains(&("two", "id-two")), "{hosts:?}");
         assert!(rows.iter().all(|row| &row[1] == "'=Model, 3 \"GHz\""));
     }
-}
-
-#[test]
-fn squares_of_pairs_and_of_nodes_follow_the_tables() {
-    let nodes = shown_of("table", &charz_estimate::fixtures::two());
-    check(&nodes, &["NUMA nodes: latency", "160", "40~", "1.60 times as long as local: 160 ns against 100 ns"]);
-    let pairs = shown_of("table", &crate::formats::tests::everything());
-    check(&pairs, &["c2c-cas: from CPU to CPU", "home", "(median of "]);
-    assert!(!pairs.contains('\u{1b}'), "no colours were asked for");
-}
-
-#[test]
-fn growth_has_a_row_for_each_size() {
-    let step = |size, time_ns| GrowthStep {
-        size,
-        time_ns,
-        activities: 15,
-        threads: 2,
-        inlined: 13,
-        attempts: 14,
-        failures: 7,
-        ..GrowthStep::default()
-    };
-    let growth = Growth::new(vec![step(3, 1000), step(4, 2_000_000)], Halt::Sizes);
-    let mut grown = cell("fibonacci", "rr", 2, Unit::NanosecondsPerOp, 1e3).suspect();
-    grown.invocations[0].runs[0].growth = Some(Box::new(growth));
-    let text = shown("table", vec![grown]);
-    check(&text, &["done inline", "1.00 µs~", "2.00 ms~"]);
 }

@@ -9,7 +9,7 @@ use std::io;
 use textwrap::core::display_width;
 
 use super::pen::{Pen, short};
-use super::sheet::{Sheet, Style, bold, faint};
+use super::sheet::{Sheet, Style};
 use charz_analysis::figure::{MachineDiagram, Part, What};
 use charz_data::escape::plain;
 
@@ -79,7 +79,7 @@ fn flow(parts: &[Part], width: usize, fold: Fold) -> Option<Sheet> {
         }
         if let Some(last) = run[keep..].last() {
             let words = format!("… {} more like it, to {}", run.len() - keep, plain(&last.label));
-            items.push(Sheet::of(&short(&words, width), faint()));
+            items.push(Sheet::of(&short(&words, width), Style::Faint));
         }
     }
     Some(Sheet::flow(&items, width, 1))
@@ -108,7 +108,7 @@ fn drawn(part: &Part, width: usize, fold: Fold) -> Option<Sheet> {
     let mut sheet = Sheet::framed(widest + SIDES, names.len() + inside.height + 1);
     for (at, name) in names.iter().enumerate() {
         let is_bold = at == 0 && part.what == What::Package;
-        sheet.put(if at == 0 { 1 } else { 2 }, at, name, if is_bold { bold() } else { Style::default() });
+        sheet.put(if at == 0 { 1 } else { 2 }, at, name, if is_bold { Style::Bold } else { Style::Plain });
     }
     sheet.paste(2, names.len(), &inside);
     Some(sheet)
@@ -135,7 +135,7 @@ fn is_word(part: &Part) -> bool {
 }
 
 fn word(part: &Part, room: usize) -> Sheet {
-    Sheet::of(&short(&strands(part), room), if part.usable { Style::default() } else { faint() })
+    Sheet::of(&short(&strands(part), room), if part.usable { Style::Plain } else { Style::Faint })
 }
 
 /// `3`, `(3)` where it may not be used, `[0 1]` for an ALU slot.

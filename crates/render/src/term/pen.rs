@@ -6,7 +6,7 @@ use textwrap::core::display_width;
 use textwrap::{Options, WordSplitter};
 
 use super::ascii::ascii;
-use super::sheet::{Sheet, Style, bold, faint};
+use super::sheet::{Sheet, Style};
 use crate::grid;
 use crate::look::TerminalStyle;
 use charz_data::escape::{one_line, plain, shortened};
@@ -39,22 +39,17 @@ impl<'a> Pen<'a> {
         self.look.columns.min(LONGEST)
     }
 
-    /// Whether the output has colours.
-    pub fn has_colour(&self) -> bool {
-        self.look.colour
-    }
-
     pub fn gap(&mut self) -> io::Result<()> {
         writeln!(self.out)
     }
 
     pub fn heading(&mut self, text: &str) -> io::Result<()> {
-        self.line("", &one_line(text), bold())
+        self.line("", &one_line(text), Style::Bold)
     }
 
     /// Foreign text as a paragraph, its lines behind the first one indented as far as the first begins behind its label.
     pub fn text(&mut self, label: &str, text: &str) -> io::Result<()> {
-        self.line(label, &one_line(text), Style::default())
+        self.line(label, &one_line(text), Style::Plain)
     }
 
     /// Foreign text to be copied: however long, it stays one line.
@@ -64,7 +59,7 @@ impl<'a> Pen<'a> {
 
     /// The same, standing back.
     pub fn aside(&mut self, text: &str) -> io::Result<()> {
-        self.line("", &one_line(text), faint())
+        self.line("", &one_line(text), Style::Faint)
     }
 
     fn line(&mut self, label: &str, text: &str, style: Style) -> io::Result<()> {
@@ -74,7 +69,7 @@ impl<'a> Pen<'a> {
         let options = Options::new(self.paragraph() - indent).word_splitter(WordSplitter::NoHyphenation);
         let lines = textwrap::wrap(&text, options);
         let mut sheet = Sheet::new(self.look.columns, lines.len().max(1));
-        sheet.put(0, 0, &label, Style::default());
+        sheet.put(0, 0, &label, Style::Plain);
         for (at, line) in lines.iter().enumerate() {
             sheet.put(indent, at, line, style);
         }
@@ -119,19 +114,6 @@ impl<'a> Pen<'a> {
         }
         write!(self.out, "{lines}")
     }
-
-    /// Marks with their meanings, as many per line as fit.
-    pub fn legend(&mut self, entries: &[(String, Style, String)]) -> io::Result<()> {
-        let width = self.look.columns;
-        let entry = |(mark, style, name): &(String, Style, String)| {
-            let name = short(name, width - 6);
-            let mut sheet = Sheet::new(display_width(mark) + 1 + display_width(&name), 1);
-            sheet.put(0, 0, mark, *style);
-            sheet.put(display_width(mark) + 1, 0, &name, Style::default());
-            sheet
-        };
-        self.sheet(&Sheet::flow(&entries.iter().map(entry).collect::<Vec<_>>(), width, 3))
-    }
 }
 
 /// A line of a table with its noisy numbers standing back.
@@ -139,7 +121,7 @@ fn dimmed(line: &str, row: &[String]) -> String {
     let (mut shown, mut rest) = (String::new(), line);
     for noisy in row.iter().filter(|cell| cell.ends_with('~')) {
         if let Some((before, after)) = rest.split_once(noisy.as_str()) {
-            shown += &format!("{before}{}", Sheet::styled(noisy, faint()));
+            shown += &format!("{before}{}", Sheet::styled(noisy, Style::Faint));
             rest = after;
         }
     }
@@ -167,14 +149,5 @@ mod tests {
             text.lines().skip(1).zip(["a", "b", "c"]).map(|(line, name)| line.rfind(name)).collect();
         assert!(text.is_ascii() && places[0].is_some() && places.iter().all(|place| *place == places[0]), "{text}");
         assert_eq!(text.matches('~').count(), 1, "{text}");
-    }
-
-    #[test]
-    fn a_legend_stays_within_the_width() {
-        let entries: Vec<_> =
-            (0..9).map(|at| ("a".to_owned(), Style::default(), format!("name number {at}"))).collect();
-        let look = TerminalStyle { columns: 40, ..TerminalStyle::PLAIN };
-        let text = written(|out| Pen::new(&look, out).legend(&entries));
-        assert!(text.lines().all(|line| line.len() <= 40) && text.matches("name number").count() == 9, "{text}");
     }
 }

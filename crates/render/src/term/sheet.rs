@@ -11,43 +11,23 @@ use crate::look::TerminalStyle;
 const HIGHEST: usize = 2000;
 const WIDEST: usize = 1000;
 
-/// Colours and weight of a cell. Colours are among the 256 of xterm.
+/// How a cell is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Style {
-    ink: Option<u8>,
-    ground: Option<u8>,
-    bold: bool,
-}
-
-fn ink(colour: u8) -> Style {
-    Style { ink: Some(colour), ..Style::default() }
-}
-
-pub fn ground(colour: u8) -> Style {
-    Style { ground: Some(colour), ..ink(16) }
-}
-
-/// What is less important.
-pub fn faint() -> Style {
-    ink(244)
-}
-
-pub fn bold() -> Style {
-    Style::default().bold()
+pub enum Style {
+    #[default]
+    Plain,
+    /// Less important than the rest.
+    Faint,
+    Bold,
 }
 
 impl Style {
-    pub fn bold(self) -> Self {
-        Style { bold: true, ..self }
-    }
-
-    /// As an escape of ECMA-48 (SGR); nothing where it is plain.
-    fn code(self) -> String {
-        let colour = |layer: &str, colour: Option<u8>| colour.map(|colour| format!("{layer};5;{colour}"));
-        let codes = [self.bold.then(|| "1".to_owned()), colour("38", self.ink), colour("48", self.ground)];
-        match codes.into_iter().flatten().collect::<Vec<_>>() {
-            none if none.is_empty() => String::new(),
-            codes => format!("\u{1b}[{}m", codes.join(";")),
+    /// As an escape of ECMA-48 (SGR), grey among the 256 colours of xterm.
+    fn code(self) -> &'static str {
+        match self {
+            Style::Plain => "",
+            Style::Faint => "\u{1b}[38;5;244m",
+            Style::Bold => "\u{1b}[1m",
         }
     }
 }
@@ -112,12 +92,12 @@ impl Sheet {
         let mut sheet = Sheet::new(width, height);
         let (right, bottom) = (sheet.width.saturating_sub(1), sheet.height.saturating_sub(1));
         for (y, left, corner) in [(0, "┌", "┐"), (bottom, "└", "┘")] {
-            sheet.fill(0..right, y, '─', faint());
-            sheet.put(0, y, left, faint());
-            sheet.put(right, y, corner, faint());
+            sheet.fill(0..right, y, '─', Style::Faint);
+            sheet.put(0, y, left, Style::Faint);
+            sheet.put(right, y, corner, Style::Faint);
         }
         for (x, y) in (1..bottom).flat_map(|y| [(0, y), (right, y)]) {
-            sheet.put(x, y, "│", faint());
+            sheet.put(x, y, "│", Style::Faint);
         }
         sheet
     }
@@ -169,10 +149,9 @@ impl Sheet {
 }
 
 fn line(cells: &[Cell], look: &TerminalStyle) -> String {
-    let is_seen = |cell: &Cell| !cell.sign.is_empty() || (look.colour && cell.style.ground.is_some());
-    let end = cells.iter().rposition(is_seen).map_or(0, |last| last + 1);
+    let end = cells.iter().rposition(|cell| !cell.sign.is_empty()).map_or(0, |last| last + 1);
     let mut line = String::new();
-    let mut current = String::new();
+    let mut current = "";
     let mut covered = 0;
     for cell in &cells[..end] {
         // A sign of two columns covers the cell behind it.
@@ -182,12 +161,12 @@ fn line(cells: &[Cell], look: &TerminalStyle) -> String {
         }
         let sign = if cell.sign.is_empty() { " " } else { &cell.sign };
         covered = display_width(sign).saturating_sub(1);
-        let code = if look.colour { cell.style.code() } else { String::new() };
+        let code = if look.colour { cell.style.code() } else { "" };
         if code != current {
             if !current.is_empty() {
                 line.push_str(RESET);
             }
-            line.push_str(&code);
+            line.push_str(code);
             current = code;
         }
         line.push_str(&if look.unicode { sign.to_owned() } else { ascii(sign) });
@@ -210,32 +189,21 @@ mod tests {
     #[test]
     fn cells_become_text() {
         let mut sheet = Sheet::new(6, 2);
-        sheet.put(1, 0, "ab", ink(33));
-        sheet.put(4, 1, "µcd", Style::default());
-        sheet.put(0, 9, "lost", Style::default());
+        sheet.put(1, 0, "ab", Style::Faint);
+        sheet.put(4, 1, "µcd", Style::Plain);
+        sheet.put(0, 9, "lost", Style::Plain);
         assert_eq!(shown(&sheet, &TerminalStyle::PLAIN), " ab\n    µc\n");
         assert_eq!(shown(&sheet, &TerminalStyle { unicode: false, ..TerminalStyle::PLAIN }), " ab\n    uc\n");
         let coloured = shown(&sheet, &TerminalStyle { colour: true, ..TerminalStyle::PLAIN });
-        assert_eq!(coloured, " \u{1b}[38;5;33mab\u{1b}[0m\n    µc\n");
-    }
-
-    #[test]
-    fn a_ground_is_seen_without_a_sign() {
-        let mut sheet = Sheet::new(4, 1);
-        sheet.put(0, 0, "  ", ground(114));
-        assert_eq!(
-            shown(&sheet, &TerminalStyle { colour: true, ..TerminalStyle::PLAIN }),
-            "\u{1b}[38;5;16;48;5;114m  \u{1b}[0m\n"
-        );
-        assert_eq!(shown(&sheet, &TerminalStyle::PLAIN), "\n");
+        assert_eq!(coloured, " \u{1b}[38;5;244mab\u{1b}[0m\n    µc\n");
     }
 
     #[test]
     fn wide_signs_take_two_columns_and_accents_none() {
         let mut sheet = Sheet::new(6, 1);
-        sheet.put(0, 0, "漢字xé漢", Style::default());
+        sheet.put(0, 0, "漢字xé漢", Style::Plain);
         assert_eq!(shown(&sheet, &TerminalStyle::PLAIN), "漢字xé\n");
-        sheet.put(0, 0, "e\u{301}", Style::default());
+        sheet.put(0, 0, "e\u{301}", Style::Plain);
         assert!(shown(&sheet, &TerminalStyle::PLAIN).starts_with("e\u{301}"));
     }
 }

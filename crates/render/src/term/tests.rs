@@ -4,24 +4,11 @@ use textwrap::core::display_width;
 
 use super::*;
 use crate::formats::tests::{everything, without_colours, written};
-use charz_analysis::figure::Role;
 use charz_analysis::page::{Source, page};
 
 fn answered(look: &TerminalStyle) -> String {
     written(|out| answer(&everything(), look, out))
 }
-
-/// The figures of one kind, each with its numbers.
-fn shown(look: &TerminalStyle, is: fn(&Body) -> bool) -> Vec<(Figure, String)> {
-    let report = everything();
-    let page = page(&[Source { name: "all", report: &report }]);
-    let drawn = |figure: &Figure| (figure.clone(), written(|out| numbers(figure, &mut Pen::new(look, out))));
-    let all: Vec<(Figure, String)> = page.figures().filter(|figure| is(&figure.body)).map(drawn).collect();
-    assert!(!all.is_empty());
-    all
-}
-
-const COLOURED: TerminalStyle = TerminalStyle { colour: true, ..TerminalStyle::PLAIN };
 
 #[test]
 fn every_line_fits_the_terminal() {
@@ -59,65 +46,32 @@ fn words_begin_after_their_label() {
 
 #[test]
 fn colours_change_no_sign() {
-    let (plain, coloured) = (answered(&TerminalStyle::PLAIN), answered(&COLOURED));
+    let (plain, coloured) =
+        (answered(&TerminalStyle::PLAIN), answered(&TerminalStyle { colour: true, ..TerminalStyle::PLAIN }));
     assert_eq!(plain, without_colours(&coloured));
     assert!(!plain.contains('\u{1b}') && coloured.contains("\u{1b}["), "{coloured}");
 }
 
 #[test]
-fn heat_has_numbers_where_they_have_room_and_shades_where_not() {
-    let heat = |columns| {
-        let look = TerminalStyle { columns, ..TerminalStyle::PLAIN };
-        shown(&look, |body| matches!(body, Body::Heatmap(_))).swap_remove(0)
+fn a_square_is_a_table_where_it_has_room() {
+    let report = everything();
+    let page = page(&[Source { name: "all", report: &report }]);
+    let mut figures = page.figures();
+    let Some(Figure { body: Body::Heatmap(heat), .. }) = figures.find(|own| matches!(own.body, Body::Heatmap(_)))
+    else {
+        panic!("there are pairs");
     };
-    let (figure, wide) = heat(100);
-    let Body::Heatmap(square) = &figure.body else { unreachable!() };
-    let sound = square.tiles.iter().find(|tile| tile.state == State::Ok).unwrap();
-    assert!(wide.contains(&format!(" {:.0}", sound.value.unwrap())), "{wide}");
-    assert!(wide.contains("~ noisy") && wide.contains("x no number"), "{wide}");
-    let mut small = square.clone();
-    small.quantity = Quantity::Value(charz_data::report::Unit::OpsPerSecond);
-    small.tiles.iter_mut().for_each(|tile| tile.value = tile.value.map(|_| 12e6));
-    let rates = written(|out| heat::draw(&small, &mut Pen::new(&TerminalStyle::PLAIN, out)));
-    assert!(rates.contains("0.0120"), "{rates}");
-    let mut large = square.clone();
-    large.rows = (0..60).map(|at| format!("strand {at}")).collect();
-    large.columns.clone_from(&large.rows);
-    large.tiles = (0..3600).map(|at| charz_analysis::figure::Tile { value: Some(f64::from(at)), ..*sound }).collect();
-    large.tiles[61].state = State::Suspect;
-    let within = |columns| {
-        let look = TerminalStyle { columns, ..TerminalStyle::PLAIN };
-        written(|out| heat::draw(&large, &mut Pen::new(&look, out)))
+    let shown = |heat: &Heatmap, columns| {
+        written(|out| square(heat, &mut Pen::new(&TerminalStyle { columns, ..TerminalStyle::PLAIN }, out)))
     };
-    for columns in [100, 72] {
-        let text = within(columns);
-        assert!(text.contains("██ ") && text.contains('░') && text.contains(" to "), "{text}");
-        assert_eq!(text.matches('~').count(), 2, "the tile and what its sign is: {text}");
-        assert!(text.lines().all(|line| display_width(line) <= columns), "{text}");
-    }
-    assert!(within(50).contains("60 by 60 values have no room"));
-}
-
-#[test]
-fn dots_have_their_numbers_and_their_doubt() {
-    let all = shown(&TerminalStyle::PLAIN, |body| matches!(body, Body::Dots(_)));
-    for (figure, text) in &all {
-        let Body::Dots(plot) = &figure.body else { unreachable!() };
-        let table = listed(plot);
-        for row in &table.rows {
-            let line = text.lines().find(|line| row.data.iter().all(|datum| line.contains(&datum.text)));
-            assert!(line.is_some(), "{row:?}: {text}");
-        }
-        assert_eq!(table.rows.len(), plot.measured().map(|(_, series)| series.points.len()).sum::<usize>());
-        let mut limited = plot.clone();
-        limited.series.push(Series { role: Role::Bound, ..plot.series[0].clone() });
-        assert_eq!(listed(&limited), table, "a limit is no result");
-    }
-    // A title names kernels too.
-    let row = |name: &str, number: &str| {
-        let mut lines = all.iter().flat_map(|(_, text)| text.lines());
-        assert!(lines.any(|line| line.starts_with(name) && line.contains(number)), "{name}");
-    };
-    row("clock-read", "21.0 ns~");
-    row("spawn", "11.0 µs");
+    let text = shown(heat, 100);
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[1][..3], ["0", "-", "41"]);
+    assert!(
+        rows.iter().flatten().any(|word| word.ends_with('~')) && rows.iter().flatten().any(|word| *word == "x"),
+        "{text}"
+    );
+    let rates = Heatmap { quantity: Quantity::Value(charz_data::report::Unit::OpsPerSecond), ..heat.clone() };
+    assert!(shown(&rates, 100).contains("4.1e-8") || shown(&rates, 100).contains("0.0000"), "in billions");
+    assert!(shown(heat, 40).starts_with("8 by 8 values have no room"), "{}", shown(heat, 40));
 }

@@ -43,22 +43,6 @@ fn an_edge_is_said_once_and_boost_is_no_mismatch() {
 }
 
 #[test]
-fn entries_of_the_tlb_are_what_the_report_has() {
-    let mut report = measured(32 << 20);
-    let line = |report: &Report| {
-        shown(report)
-            .lines()
-            .find_map(|line| Some(line.strip_prefix("TLB size")?.trim().to_owned()))
-            .unwrap_or_default()
-    };
-    assert_eq!(line(&report), "");
-    (report.host.tlb_4k_entries, report.host.tlb_2m_entries) = (Some(2048), Some(1024));
-    assert_eq!(line(&report), "2,048 entries for 4k pages (8 MiB) and 1,024 entries for 2m pages (2 GiB) reported");
-    report.host.tlb_2m_entries = None;
-    assert_eq!(line(&report), "2,048 entries for 4k pages (8 MiB) reported");
-}
-
-#[test]
 fn suspect_numbers_carry_their_mark() {
     let mut report = measured(32 << 20);
     assert!(!shown(&report).contains('?'), "{}", shown(&report));
