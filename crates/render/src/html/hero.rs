@@ -9,7 +9,7 @@ use charz_analysis::answer::{Answer, Auto, Costs, Level, NONE, Reading, Row, quo
 use charz_analysis::figure::{self, Body, Figure};
 use charz_analysis::page::{Page, Section, VERSUS};
 use charz_data::escape::counted;
-use charz_data::units;
+use charz_data::{Arrange, units};
 use charz_estimate::Strength;
 use charz_words::caveat;
 
@@ -106,9 +106,11 @@ pub(super) fn has(page: &Page, section: &Section) -> bool {
 fn tiles(answer: &Answer) -> Markup {
     let costs = TILES.saturating_sub(answer.rows.len());
     let levels = costs.saturating_sub(answer.costs.len());
+    let mut rows: Vec<&Row> = answer.rows.iter().collect();
+    rows.arrange_by_key(|row| row.asked);
     html! {
         div.tiles-of-rows {
-            @for row in answer.rows.iter().take(TILES) { (tile(row)) }
+            @for row in rows.into_iter().take(TILES) { (tile(row)) }
             @for cost in answer.costs.iter().take(costs) { (cost_tile(cost)) }
             @for level in answer.levels.rows.iter().take(levels) { (level_tile(level, &answer.levels.heading)) }
         }
@@ -198,7 +200,7 @@ fn class(level: Level) -> &'static str {
 /// Caches and memory, locks under contention, and what single operations cost, where they were measured.
 fn details(answer: &Answer) -> Markup {
     html! {
-        @for table in [&answer.levels, &answer.contended] {
+        @for table in [&answer.levels, &answer.contended, &answer.without] {
             @if !table.rows.is_empty() {
                 div.scroll tabindex="0" role="region" aria-label=(table.heading[0]) {
                     table {
