@@ -175,7 +175,7 @@ pub(super) enum Verb {
     )]
     Predict(PredictArgs),
     /// Show or convert a report: summary, tables, HTML, SVG, CSV, Markdown, …
-    #[command(after_help = "Examples:\n  charz render last\n  charz render last --format html --output page.html")]
+    #[command(after_help = "Examples:\n  charz render last\n  charz render last --output page.html")]
     Render(RenderArgs),
     /// Show a table of values that another program measured as a report, or make one of it
     ///
