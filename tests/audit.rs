@@ -42,7 +42,7 @@ fn the_page_of_an_audit_has_its_verdict_and_every_relation() {
     let ran = charz().args(["audit", "--budget", "1s", "--format", "html", "--output"]).arg(&file).output().unwrap();
     assert!(matches!(ran.status.code(), Some(0 | 1)) && ran.stdout.is_empty(), "{ran:?}");
     let page = std::fs::read_to_string(&file).unwrap();
-    for words in ["<strong>The topology that Linux reports is", "clock", "time-stamp counters", "class=\"nest\""] {
+    for words in ["<strong>Linux's topology is", "clock", "time-stamp counters", "class=\"nest\""] {
         assert!(page.contains(words), "{words}");
     }
     assert!(!page.contains("id=\"quality\"") && !page.contains("href=\"#environment\""), "there is no report");

@@ -191,14 +191,14 @@ const MORE_VALUES: &str = "give the table six values or more, or an interval, fo
         let is_disturbed = self.causes.iter().any(is_disturbed) || self.share().is_some();
         let others = self.culprits.iter().filter(|_| is_disturbed).take(3).map(Disturber::clause);
         let load = Some(format!("at the start: {}", self.load)).filter(|_| !self.load.is_empty());
-        let clauses = [Some(self.counts(&format!(" {}", if self.results == 1 { "result" } else { "results" })) + &skipped), self.widths(), self.commonest(3), self.share()];
+        let clauses = [Some(self.counts(&counted(self.results, "result")) + &skipped), self.widths(), self.commonest(3), self.share()];
         let others = Some(others.collect::<Vec<_>>().join(", ")).filter(|others| !others.is_empty());
         clauses.into_iter().chain([others, load]).flatten().collect::<Vec<_>>().join("; ")
     }
 
     /// The same as far as it fits into so many columns: what was counted, then what limits it. No other program is named.
     pub fn line(&self, columns: usize) -> String {
-        let mut line = self.counts("");
+        let mut line = self.counts(&self.results.to_string());
         let causes = self.commonest(3).filter(|causes| line.len() + 2 + causes.len() <= columns);
         for clause in [self.share(), causes.or_else(|| self.commonest(1)), self.widths()].into_iter().flatten() {
             if line.chars().chain(clause.chars()).count() + 2 <= columns {
@@ -208,10 +208,10 @@ const MORE_VALUES: &str = "give the table six values or more, or an interval, fo
         line
     }
 
-    fn counts(&self, what: &str) -> String {
+    fn counts(&self, all: &str) -> String {
         let more = [(self.noisy, "noisy (~)"), (self.missing, "missing")].into_iter().filter(|(count, _)| *count > 0);
         let more: String = more.map(|(count, what)| format!(", {count} {what}")).collect();
-        format!("{} of {}{what} reliable{more}", self.reliable, self.results)
+        format!("{} of {all} reliable{more}", self.reliable)
     }
 
     fn widths(&self) -> Option<String> {
