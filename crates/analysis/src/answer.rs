@@ -22,11 +22,11 @@ use std::time::Duration;
 use crate::card::{Card, MEMORY};
 use crate::figure::{self, Datum, Table};
 use crate::findings;
-use charz_data::{Arrange, Role};
 use charz_data::card::Chase;
 use charz_data::escape::{counted, shortened};
 use charz_data::report::{Cell, Energy, Hardware, Report, Status, Unit};
 use charz_data::units;
+use charz_data::{Arrange, Role};
 use charz_words::point;
 
 pub use advice::Advice;

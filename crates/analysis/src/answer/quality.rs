@@ -191,7 +191,12 @@ const MORE_VALUES: &str = "give the table six values or more, or an interval, fo
         let is_disturbed = self.causes.iter().any(is_disturbed) || self.share().is_some();
         let others = self.culprits.iter().filter(|_| is_disturbed).take(3).map(Disturber::clause);
         let load = Some(format!("at the start: {}", self.load)).filter(|_| !self.load.is_empty());
-        let clauses = [Some(self.counts(&counted(self.results, "result")) + &skipped), self.widths(), self.commonest(3), self.share()];
+        let clauses = [
+            Some(self.counts(&counted(self.results, "result")) + &skipped),
+            self.widths(),
+            self.commonest(3),
+            self.share(),
+        ];
         let others = Some(others.collect::<Vec<_>>().join(", ")).filter(|others| !others.is_empty());
         clauses.into_iter().chain([others, load]).flatten().collect::<Vec<_>>().join("; ")
     }

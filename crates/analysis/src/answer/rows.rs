@@ -361,7 +361,8 @@ pub(super) fn contended(report: &Report, cpus: u64) -> Table {
     }
     let rows = kernels.iter().map(|own| {
         let with = |threads: &u64| {
-            let with: Vec<Estimate<'_>> = own.iter().copied().filter(|number| number.cell.workers == *threads).collect();
+            let with: Vec<Estimate<'_>> =
+                own.iter().copied().filter(|number| number.cell.workers == *threads).collect();
             let best = Best::of(&with)?.number;
             Some(Reading { origin: Quantity::Capacity, ..Reading::of(&best) }.datum())
         };
