@@ -149,8 +149,8 @@ impl Quality {
         };
         let more_runs = Some(MORE_RUNS).filter(|_| !is_topo(report));
         let fix = |(at, cells): &(usize, Vec<&Cell>)| match known(*at) {
-/// What to do about numbers of another program.
-const MORE_VALUES: &str = "give the table six values or more, or an interval, for each configuration";
+            _ if report.measured_by.is_some() => MORE_VALUES.to_owned(),
+            (_, QUIETEN) => quieten(report),
             (cause, fix) => {
                 let is_done =
                     [WIDE, UNSTEADY, TOO_FEW].contains(&cause) && report.complete && report.stopped_by.is_none();
