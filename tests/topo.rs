@@ -6,7 +6,7 @@ use crate::support::{T3_4, check_golden, output};
 
 #[test]
 fn the_t3_4_in_every_format() {
-    for format in ["summary", "tree", "table", "psrinfo"] {
+    for format in ["summary", "tree", "table", "boxes", "psrinfo", "lgrpinfo", "showcores"] {
         check_golden(&format!("topo-t3-4.{format}.txt"), &output(&["topo", "--topology", T3_4, "--format", format]));
     }
 }

@@ -22,11 +22,11 @@ use std::time::Duration;
 use crate::card::{Card, MEMORY};
 use crate::figure::{self, Datum, Table};
 use crate::findings;
-use charz_data::Role;
 use charz_data::card::Chase;
 use charz_data::escape::{counted, shortened};
 use charz_data::report::{Cell, Energy, Hardware, Report, Status, Unit};
 use charz_data::units;
+use charz_data::{Arrange, Role};
 use charz_words::point;
 
 pub use advice::Advice;
@@ -54,9 +54,11 @@ pub struct Answer {
     pub energy: Option<String>,
     /// How many CPUs the process could use.
     pub cpus: u64,
-    /// Kernels that were measured with several numbers of threads or under several mappings: the roles that a reader asks for first,
-    /// then the others in the order of the report.
+    /// What kernels do, but for those that share something or do single operations: by family as `charz kernels` has them, a program of the
+    /// user's first, then by name and size.
     pub rows: Vec<Row>,
+    /// The kernels of which no configuration has a number, each with the reason of one.
+    pub without: Table,
     /// What pools and counters do under contention; empty where they were not measured.
     pub contended: Table,
     /// Latency and bandwidth of the caches and of memory; empty where they were not measured.
@@ -131,6 +133,7 @@ impl Answer {
             cpus,
             contended: rows::contended(report, cpus),
             levels: levels(report),
+            without: without(report),
             lines: pairs::lines(report),
             nodes: pairs::nodes(report),
             found: pairs::found(report, &findings),
@@ -163,7 +166,7 @@ impl Answer {
             let named = [&mut row.kernel, &mut row.label].into_iter().chain(mappings);
             named.chain(row.gaps.iter_mut().flatten()).for_each(cut);
         }
-        for table in [&mut self.contended, &mut self.lines, &mut self.nodes] {
+        for table in [&mut self.contended, &mut self.lines, &mut self.nodes, &mut self.without] {
             table.rows.truncate(MOST);
             table.rows.iter_mut().flat_map(|row| &mut row.data).for_each(|datum| cut(&mut datum.text));
         }
@@ -232,6 +235,16 @@ fn failed(report: &Report) -> Vec<String> {
         format!("{}: {}{more}", point::name(cells[0]), cells[0].reason.as_deref().unwrap_or_default())
     };
     reasons.iter().map(line).collect()
+}
+
+/// A row per kernel that was tried and has no number at all.
+fn without(report: &Report) -> Table {
+    let tried = report.cells.iter().filter(|cell| cell.status != Status::Skipped || !cell.invocations.is_empty());
+    let mut kernels = grouped(tried, |cell| cell.kernel.as_str());
+    kernels.retain(|cells| cells.iter().all(|cell| cell.value().is_none()));
+    kernels.arrange_by_key(|cells| cells[0].kernel.as_str());
+    let rows = kernels.iter().map(|cells| vec![Datum::word(&cells[0].kernel), Datum::word(rows::reason(cells[0]))]);
+    Table::new(&["no number", "why"], rows)
 }
 
 /// `0.31 to 3.90 instructions per cycle; the counters cost up to 0.4%`, or `no counters here: REASON`.

@@ -98,10 +98,11 @@ pub(crate) fn parse_with(argv: impl IntoIterator<Item = OsString>, variables: &V
     let settings = |merged: &ArgMatches| {
         sweep_in(&grammar, merged).map(|(sweep, merged)| layers.settings(sweep, merged)).unwrap_or_default()
     };
-    match merged.and_then(|merged| Ok((Cli::from_arg_matches(&merged)?, settings(&merged)))) {
-        Ok((cli, settings)) => {
+    match merged.and_then(|merged| Ok((Cli::from_arg_matches(&merged)?, settings(&merged), merged))) {
+        Ok((cli, settings, merged)) => {
             let colour = choice("--color", &cli.color, Colour::ALL)?;
             let output = cli.verb.output();
+            notes.extend(output.as_ref().and_then(|file| format::ending_note(file, innermost(&merged))));
             let command = Box::new(verbs::command(cli.verb, &layers, settings, &mut notes)?);
             Ok(Parsed::Command { command, output, colour, notes })
         }
@@ -118,6 +119,11 @@ pub fn is_check(argv: impl IntoIterator<Item = OsString>) -> bool {
         !is_value && !word.as_encoded_bytes().starts_with(b"-")
     });
     ["fleet", "check"].iter().all(|verb| words.next().is_some_and(|word| word == *verb))
+}
+
+/// What was typed of the command itself, below `fleet` for example.
+fn innermost(typed: &ArgMatches) -> &ArgMatches {
+    typed.subcommand().map_or(typed, |(_, below)| innermost(below))
 }
 
 /// The grammar with what is below the command line for the defaults of a sweep.
@@ -244,6 +250,45 @@ mod tests {
             assert_eq!([format(""), format(" --json")], ["table", "json"], "{verb}");
             assert!(refused(&format!("charz {verb} --dry-run --format csv")).contains("\"csv\""), "{verb}");
         }
+    }
+
+    #[test]
+    fn the_ending_of_a_file_sets_the_format_unless_one_is_typed() {
+        let notes = |line: &str| match parse_with(line.split(' ').map(OsString::from), &Variables::default()) {
+            Ok(Parsed::Command { command, notes, .. }) => (*command, notes.len()),
+            _ => panic!("{line}"),
+        };
+        for (line, expected, noted) in [
+            ("render r.json -o a.html", "html", 0),
+            ("render r.json -o a.MD", "markdown", 0),
+            ("render r.json -o a.csv --format runs-csv", "runs-csv", 0),
+            ("render r.json -o a.html --format csv", "csv", 1),
+            ("render r.json -o a.prom", "openmetrics", 0),
+            ("render r.json -o a.json --format benchmark", "benchmark", 0),
+            ("render r.json -o node7.cluster", "summary", 1),
+            ("render r.json -o a.txt", "summary", 0),
+            ("render r.json -o -", "summary", 0),
+            ("doctor -o a.json", "json", 0),
+            ("advise r.json -o a.md", "markdown", 0),
+        ] {
+            let found = match notes(&format!("charz {line}")) {
+                (Command::Render(options), notes) => (options.showing.format.name, notes),
+                (Command::Doctor(options), notes) => (options.format.name, notes),
+                (Command::Advise(options), notes) => (options.format.name, notes),
+                _ => panic!("{line}"),
+            };
+            assert_eq!(found, (expected, noted), "{line}");
+        }
+        for (line, word) in [
+            ("doctor -o a.html", "table, json"),
+            ("fleet show . -o a.svg", "svg"),
+            ("replicate --list -o a.png", "png"),
+            ("sweep -o a.html", "charz render"),
+            ("c2c -o a.csv", "charz render"),
+        ] {
+            assert!(refused(&format!("charz {line}")).contains(word), "{line}");
+        }
+        assert_eq!(swept("charz sweep -o a.json.gz", &[]).1, "summary");
     }
 
     #[test]

@@ -30,7 +30,7 @@ use charz_topology::{Mapping, Source, discover, place};
 
 use crate::exit::{Error, Exit};
 use crate::view::config::{self, Setting};
-use crate::view::{explain, kernels, placement};
+use crate::view::{explain, kernels, placement, present};
 use charz_data::checks::Check;
 use charz_data::report;
 use charz_measure::{atomic_file, invoke};
@@ -95,7 +95,7 @@ impl Command {
                 format.write.show(&machine, &mapping, &placement, out)?;
                 Ok(Exit::Done)
             }
-            Command::Kernels { of, format } => done((format.write)(&of, out)),
+            Command::Kernels { of, format } => present(format, &of, out).map(|()| Exit::Done),
             Command::Sweep(options) => sweep::run(*options, out),
             Command::Exec(options) => exec::run(*options),
             Command::CoreToCore(options) => c2c::run(&options, out),
@@ -114,8 +114,8 @@ impl Command {
             Command::Watch(options) => watch::run(&options, out),
             Command::Lockutil(options) => lockutil::run(&options, out),
             Command::Doctor(options) => doctor::run(&options, out),
-            Command::Explain { check, format } => done((format.write)(check, out)),
-            Command::Config { settings, format } => done((format.write)(&settings, out)),
+            Command::Explain { check, format } => present(format, &check, out).map(|()| Exit::Done),
+            Command::Config { settings, format } => present(format, &settings[..], out).map(|()| Exit::Done),
             Command::Docs(text) => done(out.write_all(&text)),
             Command::About => done(json::write_pretty_line(&crate::provenance::tool(), out)),
             Command::Measure => done(invoke::serve(out)),

@@ -15,10 +15,22 @@ pub(crate) mod progress;
 pub mod topo;
 pub mod watch;
 
+use std::io::{self, Write};
+
+use charz_render::formats::Format;
 use charz_render::grid;
+use charz_render::look::TerminalStyle;
 use charz_topology::{ALIASES, MapperCard, mappers};
 
-use crate::exit::EXITS;
+use crate::exit::{EXITS, Error};
+
+/// Writes what a command found.
+type Writer<T> = fn(&T, &TerminalStyle, &mut dyn Write) -> io::Result<()>;
+
+/// Prints what a command found in the format that was asked for.
+pub(crate) fn present<T: ?Sized>(format: &Format<Writer<T>>, found: &T, out: &mut dyn Write) -> Result<(), Error> {
+    Ok((format.write)(found, &look::of_stdout(), out)?)
+}
 
 /// What other tools call a mapper, in brackets.
 pub(crate) fn also(mapper: &MapperCard) -> String {

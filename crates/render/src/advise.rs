@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::look::TerminalStyle;
-use super::outline::Block;
+use super::outline::{self, Block};
 use super::{json, markdown, term};
 use charz_analysis::answer::{Answer, NONE};
 use charz_claims::advise::{Advice, NotAdvised, Validation};
@@ -113,7 +113,7 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
     let mut blocks = vec![
         Block::Title(answer.machine.clone()),
         Block::Text(answer.when.clone()),
-        Block::Item("Quality".to_owned(), format!("{}: {}", quality.level.name(), quality.text())),
+        outline::quality(quality, is_whole, 80),
     ];
     if advised.advice.is_empty() {
         let what = if answer.advice.is_empty() { "Nothing to advise" } else { "No placement to advise" };

@@ -1,9 +1,13 @@
 //! What is said of a report, a page or a replication, in parts that a terminal, Markdown and HTML draw: one walk for all.
 
-use charz_analysis::answer::{self, Answer, NONE, Reading};
-use charz_analysis::figure::{Figure, Row, Table};
+use std::cmp::Ordering;
+
+use charz_analysis::answer::{self, Answer, NONE, Quality, Reading};
+use charz_analysis::figure::{Datum, Figure, Row, Table};
 use charz_analysis::page::{About, Doubt, Fact, Page, Section, VERSUS};
-use charz_data::report::Finding;
+use charz_data::card::Family;
+use charz_data::escape::counted;
+use charz_data::report::{Finding, Unit};
 
 use crate::grid;
 
@@ -118,7 +122,7 @@ fn summary(page: &Page, columns: usize) -> Vec<Block<'_>> {
     blocks.extend(versus.flat_map(|section| &section.figures).map(Block::Figure));
     if let [answer] = &page.answers[..] {
         blocks.push(Block::Text(answer.machine.clone()));
-        blocks.extend(body(answer, usize::MAX, columns));
+        blocks.extend(body(answer, Extent::Whole, columns, columns));
         return blocks;
     }
     let each = || page.sources.iter().zip(&page.answers);
@@ -134,7 +138,7 @@ fn summary(page: &Page, columns: usize) -> Vec<Block<'_>> {
     }
     if page.answers.len() <= MOST_ANSWERS {
         let folded = |(source, answer): (&About, &Answer)| {
-            Block::Folded(format!("{}: each kernel", source.name), body(answer, usize::MAX, columns))
+            Block::Folded(format!("{}: each kernel", source.name), body(answer, Extent::Whole, columns, columns))
         };
         blocks.extend(each().map(folded));
     }
@@ -184,48 +188,69 @@ fn environment(page: &Page) -> Vec<Block<'_>> {
     blocks
 }
 
+/// How much of an [`Answer`] is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// On a terminal: long tables by family, and as many steps as a reader takes in at once.
+    Folded,
+    /// Every row, where the output is scrolled through, or is a file.
+    Rows,
+    /// With the names of other programs.
+    Whole,
+}
+
+/// The most rows of a table that a terminal shows one by one, and of a family in a longer one.
+const MOST_ROWS: usize = 24;
+const MOST_OF_FAMILY: usize = 3;
 /// How many steps a reader takes in at once.
 const MOST_STEPS: usize = 4;
+/// How wide the label of an item is, with the blanks behind it.
+const LABEL: usize = 11;
 
-/// The answer of a report, for so many columns: at most so many rows of each table, entries of each list.
-pub fn answer(answer: &Answer, most: usize, columns: usize) -> Vec<Block<'static>> {
-    [Block::Title(answer.machine.clone())].into_iter().chain(body(answer, most, columns)).collect()
+/// The answer of a report, in lines of words and tables of so many columns.
+pub fn answer(answer: &Answer, extent: Extent, columns: usize, tables: usize) -> Vec<Block<'static>> {
+    [Block::Title(answer.machine.clone())].into_iter().chain(body(answer, extent, columns, tables)).collect()
 }
 
 /// The same without its title.
-fn body(answer: &Answer, most: usize, columns: usize) -> Vec<Block<'static>> {
-    let quality = &answer.quality;
+fn body(answer: &Answer, extent: Extent, columns: usize, tables: usize) -> Vec<Block<'static>> {
+    let (quality, is_folded) = (&answer.quality, extent == Extent::Folded);
     let mut blocks = vec![
         Block::Text(when(answer)),
         Block::Gap,
-        Block::Item("Quality".to_owned(), format!("{}: {}", quality.level.name(), quality.text())),
+        self::quality(quality, extent == Extent::Whole, columns),
     ];
-    blocks.extend(quality.fix.iter().map(|fix| Block::Item("Fix".to_owned(), fix.clone())));
-    let failed = answer.failed.iter().take(most);
-    blocks.extend(failed.map(|what| Block::Item("Failed".to_owned(), what.clone())));
-    blocks.extend(answer.counters.iter().map(|what| Block::Item("Counters".to_owned(), what.clone())));
-    blocks.extend(answer.energy.iter().map(|what| Block::Item("Energy".to_owned(), what.clone())));
-    let (rows, notes) = answer::table(&answer.rows, answer.cpus, most);
-    blocks.extend(listed_rows(rows, answer.rows.len(), columns));
+    let item = |label: &'static str| move |what: &String| Block::Item(label.to_owned(), what.clone());
+    blocks.extend(quality.fix.iter().map(item("Fix")));
+    blocks.extend(answer.failed.iter().map(item("Failed")));
+    blocks.extend(answer.counters.iter().map(item("Counters")));
+    blocks.extend(answer.energy.iter().map(item("Energy")));
+    let (rows, notes) = answer::table(&answer.rows, answer.cpus);
+    let family = |row: &answer::Row| (row.family.map_or("other", Family::name).to_owned(), Some(row.best.unit));
+    blocks.extend(listed_rows(&rows, answer.rows.iter().map(family).collect(), is_folded, tables));
     blocks.extend(notes.into_iter().map(Block::Text));
-    for table in [&answer.lines, &answer.nodes, &answer.levels, &answer.contended] {
-        let shown = Table { rows: table.rows.iter().take(most).cloned().collect(), ..table.clone() };
-        blocks.extend(listed_rows(shown, table.rows.len(), columns));
+    for table in [&answer.lines, &answer.nodes, &answer.levels, &answer.contended, &answer.without] {
+        // What names begin with is what `charz kernels` lists them by.
+        let begin = |row: &Row| (row.data[0].text.split(['-', ' ']).next().unwrap_or_default().to_owned(), None);
+        blocks.extend(listed_rows(table, table.rows.iter().map(begin).collect(), is_folded, tables));
     }
-    blocks.extend(answer.found.iter().take(most).cloned().map(Block::item));
-    if !answer.costs.is_empty() {
-        blocks.push(Block::Gap);
-    }
-    for costs in answer.costs.iter().take(most) {
+    blocks.extend(answer.found.iter().cloned().map(Block::item));
+    blocks.extend((!answer.costs.is_empty()).then_some(Block::Gap));
+    let is_long = is_folded && answer.costs.iter().map(|costs| costs.kernels.len()).sum::<usize>() > MOST_ROWS;
+    for costs in &answer.costs {
         let entry = |(name, reading): &(String, Reading)| format!("{} {}", costs.short(name), reading.text());
         let mut entries: Vec<String> = costs.kernels.iter().map(entry).collect();
-        if let Some((place, first)) = costs.place.as_ref().zip(entries.first_mut()) {
-            *first = format!("{place}: {first}");
+        let place = costs.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+        if is_long && entries.len() > MOST_OF_FAMILY {
+            // From the cheapest to the dearest.
+            let between = format!("{} more", entries.len() - 2);
+            entries.splice(1..entries.len() - 1, [between]);
         }
-        blocks.push(Block::Line(costs.title(), entries));
+        blocks.push(Block::Item(costs.title(), place + &entries.join(" · ")));
     }
-    let (all, shown) = (answer.advice.len(), answer.advice.len().min(most).min(MOST_STEPS));
-    let of = if shown < all { format!(" ({shown} of {all}; --format table has the findings)") } else { String::new() };
+    let all = answer.advice.len();
+    let shown = if is_folded { all.min(MOST_STEPS) } else { all };
+    let of = if shown < all { format!(" ({shown} of {all}; charz advise has the others)") } else { String::new() };
     blocks.extend((all > 0).then(|| Block::Caption(format!("What to do{of}"))));
     let steps = answer.advice.iter().take(shown);
     blocks.extend(steps.map(|advice| Block::Step(advice.text.clone(), advice.launch.clone())));
@@ -238,15 +263,21 @@ fn when(answer: &Answer) -> String {
     format!("{}{}", answer.when, incomplete.unwrap_or_default())
 }
 
-/// A table after a gap, its heading with how many rows there are where some are left out; nothing without rows. In narrow terminals
-/// without what follows from other columns.
-fn listed_rows(mut table: Table, all: usize, columns: usize) -> Vec<Block<'static>> {
+/// How good the numbers are: on a line of so many columns, or with all that is known of it.
+pub fn quality(quality: &Quality, is_whole: bool, columns: usize) -> Block<'static> {
+    let level = format!("{}: ", quality.level.name());
+    let text = if is_whole { quality.text() } else { quality.line(columns.saturating_sub(LABEL + level.len())) };
+    Block::Item("Quality".to_owned(), level + &text)
+}
+
+/// A table after a gap; nothing without rows. A long one has a row for each family where that is asked for. In narrow terminals it is without
+/// what follows from other columns.
+fn listed_rows(table: &Table, kin: Vec<Kin>, is_folded: bool, columns: usize) -> Vec<Block<'static>> {
     if table.rows.is_empty() {
         return Vec::new();
     }
-    if table.rows.len() < all {
-        table.heading[0] += &format!(" ({} of {all})", table.rows.len());
-    }
+    let is_folded = is_folded && table.rows.len() > MOST_ROWS;
+    let mut table = if is_folded { folded(table, &kin) } else { table.clone() };
     for name in ["scaling", "95% at"] {
         let at = table.heading.iter().position(|heading| heading == name).filter(|_| width(&table) > columns);
         if let Some(at) = at {
@@ -254,7 +285,43 @@ fn listed_rows(mut table: Table, all: usize, columns: usize) -> Vec<Block<'stati
             table.rows.iter_mut().for_each(|row| drop(row.data.remove(at)));
         }
     }
-    [Block::Gap].into_iter().chain(fitting(&table, columns)).collect()
+    let note = "A family has one row, from min to max; --format table has all rows.";
+    let note = is_folded.then(|| Block::Text(note.to_owned()));
+    [Block::Gap].into_iter().chain(fitting(&table, columns)).chain(note).collect()
+}
+
+/// What rows are folded by: a family, and a unit where it has several.
+type Kin = (String, Option<Unit>);
+
+/// A row for each family of many rows: how many they are, and of each column the least and the most; words that differ are left out.
+fn folded(table: &Table, kin: &[Kin]) -> Table {
+    let mut families: Vec<(&Kin, Vec<&Row>)> = Vec::new();
+    for (row, kin) in table.rows.iter().zip(kin) {
+        match families.iter_mut().find(|(known, _)| *known == kin) {
+            Some((_, rows)) => rows.push(row),
+            None => families.push((kin, vec![row])),
+        }
+    }
+    let column = |rows: &[&Row], at: usize| {
+        let data = || rows.iter().map(|row| &row.data[at]);
+        let numbers = || data().filter_map(|datum| Some((datum.number?, &datum.text)));
+        let [least, most] = [Ordering::Less, Ordering::Greater]
+            .map(|wanted| numbers().reduce(|one, other| if other.0.total_cmp(&one.0) == wanted { other } else { one }));
+        match least.zip(most) {
+            _ if data().all(|datum| datum.text == rows[0].data[at].text) => rows[0].data[at].clone(),
+            Some(((_, least), (number, most))) => Datum::number(format!("{least}..{most}"), number),
+            None => Datum::word(NONE),
+        }
+    };
+    let fold = |((family, _), rows): (&Kin, Vec<&Row>)| {
+        if rows.len() <= MOST_OF_FAMILY {
+            return rows.into_iter().cloned().collect();
+        }
+        let name = Datum::word(format!("{family} ({} rows)", rows.len()));
+        let others = (1..table.heading.len()).map(|at| column(&rows, at));
+        vec![Row::from([name].into_iter().chain(others).collect::<Vec<_>>())]
+    };
+    Table { rows: families.into_iter().flat_map(fold).collect(), ..table.clone() }
 }
 
 /// The columns that a table takes.
@@ -293,8 +360,6 @@ fn doubts(page: &Page) -> Vec<Block<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use charz_analysis::figure::Datum;
-
     use super::*;
 
     #[test]

@@ -14,7 +14,7 @@ use textwrap::core::display_width;
 
 use super::grid;
 use super::look::TerminalStyle;
-use super::outline::{self, Block};
+use super::outline::{self, Block, Extent};
 use charz_analysis::answer::Answer;
 use charz_analysis::figure::{Body, Figure, Heatmap, Quantity, State, Table, Tile};
 use charz_analysis::page::{Source, page};
@@ -23,29 +23,11 @@ use charz_data::report::Report;
 use charz_data::units;
 use pen::Pen;
 
-/// The most lines of the answer of a report: with the two that a sweep adds a screen holds it.
-const SCREEN: usize = 22;
-
-/// The answer of a report, on one screen.
+/// The answer of a report: on a terminal folded by family where it is long.
 pub fn answer(report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
-    let answer = Answer::of(report);
-    let write = |most: usize| {
-        let mut screen = Vec::new();
-        text(&outline::answer(&answer, most, look.columns), look, &mut screen).map(|()| screen)
-    };
-    let lines = |screen: &[u8]| screen.iter().filter(|byte| **byte == b'\n').count();
-    let mut screen = write(MOST_ENTRIES)?;
-    for most in (1..MOST_ENTRIES).rev() {
-        if lines(&screen) <= SCREEN {
-            break;
-        }
-        screen = write(most)?;
-    }
-    out.write_all(&screen)
+    let extent = if look.tables == usize::MAX { Extent::Rows } else { Extent::Folded };
+    text(&outline::answer(&Answer::of(report), extent, look.columns, look.tables), look, out)
 }
-
-/// The most rows of a table, and entries of a list, that are tried on a screen.
-const MOST_ENTRIES: usize = 12;
 
 /// Every number of a report.
 pub fn tables(report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {

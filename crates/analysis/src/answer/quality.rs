@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::culprits::{Disturber, disturbers};
 use charz_data::checks::{INTERVAL_NEEDS, NOT_REPORTED};
-use charz_data::escape::{counted, plain};
-use charz_data::report::{Cell, CulpritKind, Ending, Mark, Report, Severity, Status};
+use charz_data::escape::counted;
+use charz_data::report::{Cell, Ending, Mark, Report, Severity, Status};
 use charz_data::units;
 use charz_data::{Arrange, NO_MATCH, Role};
 
@@ -18,8 +18,6 @@ pub struct Quality {
     pub reliable: usize,
     pub noisy: usize,
     pub missing: usize,
-    /// The kernels that have no number in any configuration.
-    pub missing_kernels: Vec<String>,
     /// How many others were not to be measured here.
     pub skipped: usize,
     /// The narrowest and the widest 95% interval, as fractions of their numbers: half the width. `None` without intervals.
@@ -107,8 +105,6 @@ const CLOCK: &str = "clock";
 const MORE_RUNS: &str = "more runs, e.g. --invocations 6-100";
 /// What to do about numbers of another program.
 const MORE_VALUES: &str = "give the table six values or more, or an interval, for each configuration";
-/// How many kernels without a number are named.
-const FEW: usize = 3;
 /// What has no mark: cells that were not measured.
 const NOT_MEASURED: (&str, &str) = ("not measured", FINISH);
 /// What to do behind the command that resumes the sweep.
@@ -154,7 +150,7 @@ impl Quality {
         let more_runs = Some(MORE_RUNS).filter(|_| !is_topo(report));
         let fix = |(at, cells): &(usize, Vec<&Cell>)| match known(*at) {
             _ if report.measured_by.is_some() => MORE_VALUES.to_owned(),
-            (_, QUIETEN) => quieten(report, &culprits),
+            (_, QUIETEN) => quieten(report),
             (cause, fix) => {
                 let is_done =
                     [WIDE, UNSTEADY, TOO_FEW].contains(&cause) && report.complete && report.stopped_by.is_none();
@@ -168,7 +164,7 @@ impl Quality {
                     "" => commonest(cells),
                     fix => fix.to_owned(),
                 };
-                if by_others { format!("{}; then {fix}", quieten(report, &culprits)) } else { fix }
+                if by_others { format!("{}; then {fix}", quieten(report)) } else { fix }
             }
         };
         Quality {
@@ -177,11 +173,6 @@ impl Quality {
             reliable,
             noisy,
             missing: results - reliable - noisy,
-            missing_kernels: grouped(cells(), |cell| cell.kernel.as_str())
-                .into_iter()
-                .filter(|cells| cells.iter().all(|cell| cell.value().is_none()))
-                .map(|cells| plain(&cells[0].kernel))
-                .collect(),
             skipped: report.count(Status::Skipped),
             intervals,
             fix: causes.first().map(fix).or_else(|| report.cells.first().filter(|_| results == 0)?.reason.clone()),
@@ -192,49 +183,58 @@ impl Quality {
         }
     }
 
-    /// `12 of 16 results reliable, ±0.6% to ±4.1%; noisy: CPU contention (3); no number: pages (1)`.
+    /// `12 of 16 results reliable, 3 noisy (~), 1 missing; ±0.6% to ±4.1%; CPU contention (3), pages (1); make (pid 7) used 0.9 CPUs`.
     pub fn text(&self) -> String {
-        let mut text = format!("{} of {} reliable", self.reliable, counted(self.results, "result"));
-        if self.noisy > 0 {
-            text += &format!(", {} noisy (~)", self.noisy);
-        }
-        if self.missing > 0 {
-            text += &format!(", {} missing", self.missing);
-            let few = self.missing_kernels[..self.missing_kernels.len().min(FEW)].join(", ");
-            match self.missing_kernels.len().checked_sub(FEW) {
-                // Where there is no number at all, it is every kernel.
-                _ if few.is_empty() || self.level == Level::Empty => {}
-                Some(more) if more > 0 => text += &format!(" (all of {few} and {more} more)"),
-                _ => text += &format!(" (all of {few})"),
-            }
-        }
-        if self.skipped > 0 {
-            text += &format!(", {} skipped", self.skipped);
-        }
-        if let Some((low, high)) = self.intervals {
-            let shown = |width: f64| if width > 1.0 { "100% and more".to_owned() } else { units::percent(width) };
-            let [low, high] = [low, high].map(shown);
-            text += &if low == high { format!("; ±{low}") } else { format!("; ±{low} to ±{high}") };
-        }
-        let causes: Vec<String> = self.causes.iter().take(3).map(|(name, count)| format!("{name} ({count})")).collect();
-        if !causes.is_empty() {
-            text += &format!("; {}", causes.join(", "));
-        }
-        if let Some(share) = self.delivered.filter(|share| *share < NEARLY_ALL) {
-            text += &format!("; threads got {:.0}% of the CPU time wanted", 100.0 * share);
-        }
+        let skipped = if self.skipped > 0 { format!(", {} skipped", self.skipped) } else { String::new() };
         let is_disturbed =
             |(cause, _): &(&str, usize)| CAUSED_BY_OTHERS.contains(cause) || MAYBE_BY_OTHERS.contains(cause);
-        if self.causes.iter().any(is_disturbed) || self.delivered.is_some_and(|share| share < NEARLY_ALL) {
-            let told: Vec<String> = self.culprits.iter().take(3).map(Disturber::clause).collect();
-            if !told.is_empty() {
-                text += &format!("; {}", told.join(", "));
+        let is_disturbed = self.causes.iter().any(is_disturbed) || self.share().is_some();
+        let others = self.culprits.iter().filter(|_| is_disturbed).take(3).map(Disturber::clause);
+        let load = Some(format!("at the start: {}", self.load)).filter(|_| !self.load.is_empty());
+        let clauses = [
+            Some(self.counts(&counted(self.results, "result")) + &skipped),
+            self.widths(),
+            self.commonest(3),
+            self.share(),
+        ];
+        let others = Some(others.collect::<Vec<_>>().join(", ")).filter(|others| !others.is_empty());
+        clauses.into_iter().chain([others, load]).flatten().collect::<Vec<_>>().join("; ")
+    }
+
+    /// The same as far as it fits into so many columns: what was counted, then what limits it. No other program is named.
+    pub fn line(&self, columns: usize) -> String {
+        let mut line = self.counts(&self.results.to_string());
+        let causes = self.commonest(3).filter(|causes| line.len() + 2 + causes.len() <= columns);
+        for clause in [self.share(), causes.or_else(|| self.commonest(1)), self.widths()].into_iter().flatten() {
+            if line.chars().chain(clause.chars()).count() + 2 <= columns {
+                line += &format!("; {clause}");
             }
         }
-        if !self.load.is_empty() {
-            text += &format!("; at the start: {}", self.load);
-        }
-        text
+        line
+    }
+
+    fn counts(&self, all: &str) -> String {
+        let more = [(self.noisy, "noisy (~)"), (self.missing, "missing")].into_iter().filter(|(count, _)| *count > 0);
+        let more: String = more.map(|(count, what)| format!(", {count} {what}")).collect();
+        format!("{} of {all} reliable{more}", self.reliable)
+    }
+
+    fn widths(&self) -> Option<String> {
+        let shown = |width: f64| if width > 1.0 { "100% and more".to_owned() } else { units::percent(width) };
+        let (low, high) = self.intervals?;
+        let [low, high] = [low, high].map(shown);
+        Some(if low == high { format!("±{low}") } else { format!("±{low} to ±{high}") })
+    }
+
+    fn commonest(&self, most: usize) -> Option<String> {
+        let named = self.causes.iter().take(most).map(|(name, count)| format!("{name} ({count})"));
+        Some(named.collect::<Vec<_>>().join(", ")).filter(|named| !named.is_empty())
+    }
+
+    /// What the machine gave, where that is not all.
+    fn share(&self) -> Option<String> {
+        let share = self.delivered.filter(|share| *share < NEARLY_ALL)?;
+        Some(format!("threads had their CPUs {:.0}% of the time", 100.0 * share))
     }
 }
 
@@ -297,15 +297,10 @@ fn is_topo(report: &Report) -> bool {
 }
 
 /// What to do about other programs; one that has waited for them is not told to wait.
-fn quieten(report: &Report, culprits: &[Disturber]) -> String {
+fn quieten(report: &Report) -> String {
     // The sides of charz ab have no command of their own, and it has no such flag.
-    let can_wait = !report.command.is_empty() && !is_topo(report);
-    if can_wait && !report.command.contains("--wait-quiet") {
-        return QUIETEN.to_owned();
-    }
-    let named = culprits.iter().filter(|culprit| culprit.kind == CulpritKind::Process).take(3).map(Disturber::who);
-    let named: Vec<String> = named.collect();
-    if named.is_empty() { "stop other programs".to_owned() } else { format!("stop {}", named.join(", ")) }
+    let can_wait = !report.command.is_empty() && !is_topo(report) && !report.command.contains("--wait-quiet");
+    if can_wait { QUIETEN } else { "stop other programs" }.to_owned()
 }
 
 /// What doctor saw of other programs when the sweep began.

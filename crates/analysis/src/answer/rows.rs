@@ -2,7 +2,7 @@
 
 use charz_claims::verdict::Verdict;
 use charz_estimate::{
-    Best, Caveat, Caveats, Effect, Estimate, Estimates, MARGIN, Quantity, Strength, grouped, is_of_copies,
+    Best, Caveat, Caveats, Effect, Estimate, Estimates, MARGIN, Quantity, Strength, grouped, is_of_copies, kind,
 };
 use charz_words::caveat;
 use charz_words::estimate::doubt_of;
@@ -14,7 +14,7 @@ use crate::figure::{Datum, Table};
 use charz_claims::advise::{asked, rank};
 use charz_data::card::Family;
 use charz_data::escape::counted;
-use charz_data::report::{Cell, Interval, Point, Report};
+use charz_data::report::{Cell, Interval, Report};
 use charz_data::{Arrange, Role, units};
 use charz_words::point;
 
@@ -27,11 +27,15 @@ pub struct Row {
     /// The parameters that the sweep varies for it, e.g. `420 MiB`, and to which of several sizes it grew; empty where none.
     pub label: String,
     pub family: Option<Family>,
+    /// The place of its role among those that a reader asks for first.
+    pub asked: usize,
     /// With one thread, under the best mapping.
     pub one: Option<Reading>,
     /// With a thread per CPU, or the largest number of threads up to that which has a number, or the fewest beyond it; `None` where that
     /// is one.
     pub all: Option<Reading>,
+    /// Whether the host moved the CPUs between its mappings: how far apart they were decides what it is.
+    pub is_moved: bool,
     /// The larger number of threads that was tried for that.
     pub cut: Option<u64>,
     /// Why there is no number of one thread, and of that larger number, where they were tried.
@@ -73,14 +77,20 @@ pub enum Auto {
     Other { strength: Strength, caveats: Caveats },
 }
 
+/// The families in the order of the rows: the user's own programs, then as `charz kernels` has them.
+const FAMILIES: [Family; 7] =
+    [Family::Program, Family::Compute, Family::Memory, Family::Sync, Family::Timer, Family::Workload, Family::Floor];
+
 pub(super) fn rows(report: &Report, verdicts: &[Verdict<'_>], cpus: u64) -> Vec<Row> {
-    let family = |verdict: &Verdict<'_>| report.card(verdict.kernel).map(|card| card.family);
     // What contention and calls cost has places of its own.
-    let elsewhere =
-        |verdict: &&Verdict<'_>| matches!(family(verdict), Some(Family::Sync | Family::Timer | Family::Floor));
-    let kernels = grouped(verdicts.iter().filter(|verdict| !elsewhere(verdict)), |verdict| verdict.kernel);
+    let here = verdicts.iter().filter(|verdict| kind(report, verdict.best.cell).is_none());
+    let kernels = grouped(here, |verdict| verdict.kernel);
     let mut shown: Vec<&Verdict<'_>> = kernels.iter().flat_map(|all| counting(report, all)).collect();
-    shown.arrange_by_key(|verdict| asked(report.role(verdict.kernel)));
+    shown.arrange_by_key(|verdict| {
+        let family = report.card(verdict.kernel).map(|card| card.family);
+        let family = FAMILIES.iter().position(|one| Some(*one) == family).unwrap_or(FAMILIES.len());
+        (family, verdict.kernel, verdict.point.size_bytes, verdict.best.cell.last_size())
+    });
     shown.into_iter().map(|verdict| row(report, verdict, cpus)).collect()
 }
 
@@ -122,7 +132,9 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     let (one, all) = (with(1), most.and_then(with));
     let lacks = |threads: &u64| with(*threads).is_none();
     let missing = |threads: u64| tried().find(|cell| cell.workers == threads);
-    let gaps = [Some(1), wanted].map(|threads| threads.filter(lacks).and_then(missing).map(why));
+    let gaps = [Some(1), wanted].map(|threads| {
+        threads.filter(lacks).and_then(missing).map(|cell| format!("{}: {}", point::name(cell), reason(cell)))
+    });
     let is_each = matches!(report.role(verdict.kernel), Role::Latency(_)) || is_of_copies(report, best.cell);
     let saturation = verdict.saturates;
     let still_rising = saturation.filter(|found| found.workers.is_none()).map(|found| found.most);
@@ -144,6 +156,11 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         kernel: verdict.kernel.to_owned(),
         label: (point::label(&verdict.point) + &size).trim_start().to_owned(),
         family: report.card(verdict.kernel).map(|card| card.family),
+        asked: asked(report.role(verdict.kernel)),
+        is_moved: most.is_some_and(|most| {
+            let with: Vec<&Estimate<'_>> = numbers.iter().filter(|number| number.cell.workers == most).collect();
+            with.iter().any(|number| !number.is_placed_as(with[0]))
+        }),
         one,
         all,
         cut: wanted.filter(lacks),
@@ -170,10 +187,9 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
 }
 
 /// Why a cell has no number.
-fn why(cell: &Cell) -> String {
+pub(super) fn reason(cell: &Cell) -> String {
     let mark = cell.marks.iter().max_by_key(|mark| mark.severity).map(|mark| format!("{}: {}", mark.code, mark.reason));
-    let reason = mark.or_else(|| cell.reason.clone()).unwrap_or_else(|| "not measured".to_owned());
-    format!("{}: {reason}", point::name(cell))
+    mark.or_else(|| cell.reason.clone()).unwrap_or_else(|| "not measured".to_owned())
 }
 
 impl Row {
@@ -256,9 +272,8 @@ fn range(found: Interval) -> String {
     format!("{}..{}%", end(found.low), end(found.high))
 }
 
-/// One row per kernel, at most so many, with the reasons for gaps by their letters. `cpus` is [`Answer::cpus`](super::Answer::cpus).
-pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
-    let shown = &rows[..rows.len().min(most)];
+/// One row per kernel with the reasons for gaps by their letters. `cpus` is [`Answer::cpus`](super::Answer::cpus).
+pub fn table(shown: &[Row], cpus: u64) -> (Table, Vec<String>) {
     let threads = shown.iter().filter_map(|row| row.all.as_ref().map(|all| all.threads).max(row.cut)).max();
     let has_one = shown.iter().any(|row| row.one.is_some() || row.gaps[0].is_some());
     let mut gaps: Vec<&str> = Vec::new();
@@ -288,7 +303,8 @@ pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
             });
             if has_one {
                 let noisy = row.scaling_doubt();
-                let scaling = |times: f64| Datum::number(format!("{}x{noisy}", times_text(times)), times);
+                let moved = if row.is_moved { " (CPUs moved)" } else { "" };
+                let scaling = |times: f64| Datum::number(format!("{}x{noisy}{moved}", times_text(times)), times);
                 cells.push(row.scaling().map_or_else(none, scaling));
                 let reaches = row.reaches();
                 let text = reaches.text.clone() + &row.best_between().unwrap_or_default();
@@ -327,52 +343,35 @@ fn letter(at: usize) -> char {
     char::from(b'a' + (at % 26) as u8)
 }
 
-/// What threads do that share something: a row per kernel and what else the sweep varies, a column per number of threads: one and two, or
-/// the fewest that have a number; the most up to a thread per CPU; twice as many as CPUs. Pools and counters come first, of them the best
-/// with that most.
+/// What threads do that share something: a row per kernel and what else the sweep varies, by name and size; a column per number of
+/// threads: one, two or the fewest, the most up to a thread per CPU, twice as many as CPUs, and of a kernel without any of these its fewest.
 pub(super) fn contended(report: &Report, cpus: u64) -> Table {
-    let is_asked_first =
-        |role: &Role| matches!(role, Role::LockPool { .. } | Role::LockFreePool { .. } | Role::Counter(_));
-    let is_sync = |cell: &&Cell| report.card(&cell.kernel).is_some_and(|card| card.family == Family::Sync);
-    let cells: Vec<&Cell> = report.cells.iter().filter(|cell| cell.unit.more_is_better()).filter(is_sync).collect();
-    let kernels = grouped(cells.iter().map(|cell| (cell.kernel.as_str(), cell.point)), |one| *one);
-    let kernels = kernels.iter().map(|all| all[0]);
-    let measured: BTreeSet<u64> = cells.iter().filter(|cell| cell.value().is_some()).map(|cell| cell.workers).collect();
+    let shares = |cell: &&Cell| kind(report, cell) == Some("throughput");
+    let numbers = Estimates::of(report).estimates(report.cells.iter().filter(shares));
+    let mut kernels = grouped(numbers.iter().copied(), |number| (number.cell.kernel.as_str(), number.cell.point));
+    kernels.arrange_by_key(|own| (own[0].cell.kernel.as_str(), own[0].cell.point.size_bytes));
+    let counts = |own: &[Estimate<'_>]| own.iter().map(|number| number.cell.workers).collect::<BTreeSet<u64>>();
+    let measured = counts(&numbers);
     let most = measured.range(..=cpus).next_back().copied();
-    let fewest = measured.first().copied().filter(|fewest| *fewest > 2);
-    let wanted: BTreeSet<u64> = [1, 2, 2 * cpus].into_iter().chain(fewest).chain(most).collect();
-    let columns: Vec<u64> = wanted.intersection(&measured).copied().collect();
-    let basis = Estimates::of(report);
-    let numbers = basis.estimates(cells.iter().copied());
-    let best = |(kernel, point): (&str, Point), threads: u64| {
-        let is_own = |cell: &Cell| cell.kernel == kernel && cell.point == point && cell.workers == threads;
-        let own = numbers.iter().filter(|number| is_own(number.cell));
-        let best = Best::of(&own.copied().collect::<Vec<_>>());
-        best.map(|best| Reading { origin: Quantity::Capacity, ..Reading::of(&best.number) })
-    };
-    let mut rows: Vec<(_, Vec<Option<Reading>>)> = kernels
-        .map(|kernel| (kernel, columns.iter().map(|threads| best(kernel, *threads)).collect::<Vec<_>>()))
-        .filter(|(_, readings)| readings.iter().any(Option::is_some))
-        .collect();
-    let at = columns.iter().position(|threads| Some(*threads) == most).unwrap_or(0);
-    let key =
-        |readings: &[Option<Reading>]| readings.get(at).and_then(Option::as_ref).map_or(0.0, |reading| reading.value);
-    rows.arrange_by(|one, other| {
-        // Threads with words of their own contend for nothing.
-        let shares = |kernel: &str| report.card(kernel).is_some_and(|card| card.contends || card.blocks_in_kernel);
-        let late = |kernel: &str| match is_asked_first(report.role(kernel)) {
-            true => 0,
-            false => 1 + u8::from(!shares(kernel)),
+    let mut columns: BTreeSet<u64> =
+        [1, 2, 2 * cpus].into_iter().chain(measured.first().copied()).chain(most).collect();
+    columns.retain(|threads| measured.contains(threads));
+    for own in kernels.iter().map(|own| counts(own)) {
+        columns.extend(own.first().filter(|_| own.is_disjoint(&columns)).copied().as_slice());
+    }
+    let rows = kernels.iter().map(|own| {
+        let with = |threads: &u64| {
+            let with: Vec<Estimate<'_>> =
+                own.iter().copied().filter(|number| number.cell.workers == *threads).collect();
+            let best = Best::of(&with)?.number;
+            Some(Reading { origin: Quantity::Capacity, ..Reading::of(&best) }.datum())
         };
-        late(one.0.0).cmp(&late(other.0.0)).then(key(&other.1).total_cmp(&key(&one.1)))
+        let name = Datum::word(format!("{}{}", own[0].cell.kernel, point::label(&own[0].cell.point)));
+        [name].into_iter().chain(columns.iter().map(|threads| with(threads).unwrap_or_else(none))).collect::<Vec<_>>()
     });
-    let rows = rows.into_iter().map(|((kernel, point), readings)| {
-        let data = readings.iter().map(|reading| reading.as_ref().map_or_else(none, Reading::datum));
-        [Datum::word(format!("{kernel}{}", point::label(&point)))].into_iter().chain(data).collect::<Vec<_>>()
-    });
-    let counts: Vec<String> = columns.iter().map(|threads| counted(*threads as usize, "thread")).collect();
     let is_delivered = numbers.iter().any(|number| number.quantity == Quantity::Delivered);
     let what = if is_delivered { "under contention, as delivered" } else { "under contention" };
-    let heading: Vec<&str> = [what].into_iter().chain(counts.iter().map(String::as_str)).collect();
-    Table::new(&heading, rows.collect::<Vec<_>>())
+    let counts = columns.iter().map(|threads| counted(*threads as usize, "thread"));
+    let heading: Vec<String> = [what.to_owned()].into_iter().chain(counts).collect();
+    Table::new(&heading.iter().map(String::as_str).collect::<Vec<_>>(), rows)
 }

@@ -1,7 +1,6 @@
 mod quality;
-mod rows;
 
-use charz_estimate::Strength;
+use charz_estimate::{Caveat, Caveats, Strength};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -9,7 +8,7 @@ use super::*;
 use crate::page::{Source, page};
 use charz_data::report::fixtures::{self, cell, report};
 use charz_data::report::{
-    Cell, Culprit, CulpritKind, Ending, Estimator, Evidence, FindingKind, Interval, Measured, Point, Severity, Status,
+    Cell, Culprit, CulpritKind, Ending, Estimator, Evidence, FindingKind, Interval, Point, Severity, Status,
 };
 
 fn rate(kernel: &str, mapping: &str, threads: u64, value: f64) -> Cell {
@@ -96,118 +95,6 @@ proptest! {
 }
 
 #[test]
-fn a_scaling_is_doubted_with_its_numbers_and_where_they_are_wide() {
-    let scaling = |width: f64, status: Status| {
-        let of = |threads: u64, value: f64| {
-            let mut cell = rate("arith-int", "rr", threads, value);
-            let interval = Interval { low: value * (1.0 - width), high: value * (1.0 + width) };
-            (cell.capacity, cell.status) = (Some(Measured { value, interval: Some(interval) }), status);
-            cell
-        };
-        let answer = answer_of(vec![of(1, 1e9), of(2, 2.1e9)]);
-        table(&answer.rows, answer.cpus, 9).0.rows[0].data[3].text.clone()
-    };
-    assert_eq!(scaling(0.01, Status::Ok), "2.1x");
-    assert_eq!(scaling(0.02, Status::Ok), "2.1x~", "2.04 to 2.16");
-    assert_eq!(scaling(0.01, Status::Suspect), "2.1x~");
-    let slow = answer_of(vec![rate("arith-int", "rr", 1, 1e9), rate("arith-int", "rr", 2, 4e7)]);
-    assert!(table(&slow.rows, 2, 9).0.rows[0].data[3].text.starts_with("0.04"));
-}
-
-#[test]
-fn a_row_says_what_one_thread_and_all_cpus_do() {
-    let cells = [("rr", 1, 1e9), ("rr", 2, 1.9e9), ("auto", 1, 1e9), ("auto", 2, 1.5e9), ("rr", 4, 1.2e9)];
-    let answer = answer_of(cells.map(|(mapping, threads, value)| rate("arith-int", mapping, threads, value)).into());
-    let row = &answer.rows[0];
-    assert_eq!((row.scaling(), row.knee, row.best.threads), (Some(1.9), Some(2), 2));
-    assert!(
-        matches!(row.auto, Auto::Other { strength: Strength::Shown(share), .. } if (share - 4.0 / 19.0).abs() < 1e-9),
-        "{:?}",
-        row.auto
-    );
-    assert_eq!(row.best_mapping, "rr");
-    let launches: Vec<_> = answer.advice.iter().map(|advice| advice.launch.as_deref()).collect();
-    assert_eq!(launches, [Some("charz exec --mapping rr --threads 2 -- PROGRAM"), None]);
-    assert!(answer.advice[1].text.contains("36.8%") && answer.advice[1].text.contains("with 4"), "{:?}", answer.advice);
-}
-
-#[test]
-fn at_most_as_many_threads_as_cpus_is_advised_where_more_are_not_the_best() {
-    let of = |four: Cell, eight: f64| {
-        let rate = |threads, value| rate("arith-int", "rr", threads, value);
-        let advice = answer_of(vec![rate(1, 1e9), rate(2, 2e9), four, rate(8, eight)]).advice;
-        advice.into_iter().map(|advice| advice.text).find(|text| text.contains("no more than"))
-    };
-    let four = |value| rate("arith-int", "rr", 4, value);
-    let loses = |share| Some(format!("arith-int: no more than 2 threads; it loses {share} with 4."));
-    assert_eq!(of(four(1e9), 2e9), loses("50.0%"));
-    assert_eq!(of(four(1e9).suspect(), 2e9), loses("50.0%~"));
-    assert_eq!(of(four(3e9), 2.6e9), None);
-    assert_eq!(of(four(1.98e9), 1.98e9), None, "1% is no difference");
-    // Another mapping that loses says nothing of the number of threads.
-    let dumb = [2, 4].map(|threads| rate("arith-int", "dumb", threads, 3e9 / threads as f64));
-    let cells = [vec![rate("arith-int", "rr", 2, 2e9), four(2e9)], dumb.to_vec()].concat();
-    assert_eq!(answer_of(cells).rows[0].oversubscribed, None);
-}
-
-#[test]
-fn the_kernel_to_which_the_mapping_matters_is_the_one_that_is_advised_on() {
-    let of = |kernel: &str, auto: f64| vec![rate(kernel, "rr", 2, 1e9), rate(kernel, "auto", 2, auto)];
-    let answer = answer_of([of("arith-int", 1e9), of("arith-float", 0.5e9)].concat());
-    assert!(answer.advice[0].text.contains("50.0%"), "{:?}", answer.advice);
-    let with = |kernel: &str, dumb: f64| [of(kernel, 1e9), vec![rate(kernel, "dumb", 2, dumb)]].concat();
-    let answer = answer_of([with("arith-int", 1e9), with("arith-float", 0.5e9)].concat());
-    assert!(answer.advice[0].text.contains("rr or auto"), "dumb loses of one: {:?}", answer.advice);
-}
-
-#[test]
-fn what_cannot_be_told_apart_is_not_told_apart() {
-    let mapping = |cells: Vec<Cell>| answer_of(cells).rows[0].best_mapping.clone();
-    let both = |auto: f64| vec![rate("arith-int", "rr", 2, 1e9), rate("arith-int", "auto", 2, auto)];
-    let costs = |cells: Vec<Cell>| answer_of(cells).rows[0].auto_costs();
-    let narrow = || both(0.99e9).into_iter().map(|cell| cell.within(0.006)).collect();
-    assert_eq!((mapping(narrow()).as_str(), costs(narrow()).as_str()), ("any", "≈0%"));
-    // What is not shown is no zero.
-    assert_eq!((mapping(both(0.99e9)).as_str(), costs(both(0.99e9)).as_str()), ("no clear winner", "−1.8..3.7%"));
-    let few = both(0.9e9).into_iter().map(Cell::without_interval).collect();
-    assert_eq!(costs(few), "10.0%?");
-    assert_eq!(mapping(both(0.5e9)), "rr");
-    let noisy = both(0.5e9).into_iter().map(Cell::suspect).collect();
-    let costs_of_noisy = costs(both(0.5e9).into_iter().map(Cell::suspect).collect());
-    assert_eq!(mapping(noisy), "rr~");
-    assert!(costs_of_noisy.contains("..") && costs_of_noisy.ends_with('~'), "{costs_of_noisy}");
-    // One mapping is the best of none.
-    assert_eq!(mapping(vec![rate("arith-int", "rr", 1, 1e9), rate("arith-int", "rr", 2, 2e9)]), NONE);
-    let three = [both(0.99e9), vec![rate("arith-int", "dumb", 2, 0.5e9)]].concat();
-    assert_eq!(mapping(three), "rr or auto");
-}
-
-/// Its last columns: what it says of all CPUs, and where 95% of the peak is reached.
-fn shown(cells: Vec<Cell>, row: usize) -> [String; 2] {
-    let answer = answer_of(cells);
-    let data = &table(&answer.rows, answer.cpus, 9).0.rows[row].data;
-    [data[2].text.clone(), data[4].text.clone()]
-}
-
-#[test]
-fn a_number_of_fewer_threads_than_its_heading_says_so() {
-    let at = |kernel, threads| rate(kernel, "rr", threads, threads as f64 * 1e9);
-    let four = |kernel| cell(kernel, 4, Unit::OpsPerSecond, 4e9).seated(&[0, 1, 2, 3]);
-    let cells = vec![at("arith-int", 1), four("arith-int"), at("arith-float", 1), at("arith-float", 2)];
-    assert!(shown(cells.clone(), 1)[0].ends_with(" at 2"), "{:?}", shown(cells.clone(), 1));
-    assert!(!shown(cells.clone(), 0)[0].contains("at"));
-    // Two of four CPUs were used.
-    assert_eq!((shown(cells.clone(), 1)[1].as_str(), shown(cells, 0)[1].as_str()), ("2+", "4"));
-}
-
-#[test]
-fn noise_about_where_the_peak_is_reached_is_marked() {
-    let rising = |first: Cell| vec![first, rate("arith-int", "rr", 2, 2e9)];
-    assert_eq!(shown(rising(rate("arith-int", "rr", 1, 1e9)), 0)[1], "2");
-    assert_eq!(shown(rising(rate("arith-int", "rr", 1, 1e9).suspect()), 0)[1], "2~");
-}
-
-#[test]
 fn a_latency_by_too_few_sizes_is_not_in_the_answer() {
     let mut report = charz_estimate::fixtures::measured(8 << 20);
     let full = Answer::of(&report).levels;
@@ -240,26 +127,6 @@ fn a_level_with_one_size_has_the_latency_of_that() {
 }
 
 #[test]
-fn a_single_number_is_in_the_answer() {
-    for (kernel, unit) in [
-        ("arith-int", Unit::OpsPerSecond),
-        ("chase-random", Unit::NanosecondsPerStep),
-        ("pool-std", Unit::OpsPerSecond),
-    ] {
-        let answer = answer_of(vec![cell(kernel, 2, unit, 1e3)]);
-        assert_eq!(answer.rows.len() + answer.contended.rows.len() + answer.costs.len(), 1, "{kernel}");
-    }
-}
-
-#[test]
-fn what_contends_comes_before_words_of_each_threads_own() {
-    let cells = [("atomic-fetch-add-private", 9e9), ("atomic-fetch-add", 1e9)];
-    let mut report = report(cells.map(|(kernel, rate)| cell(kernel, 2, Unit::OpsPerSecond, rate)).into());
-    report.cards.iter_mut().filter(|card| card.name == cells[1].0).for_each(|card| card.contends = true);
-    assert_eq!(Answer::of(&report).contended.rows[0].data[0].text, cells[1].0);
-}
-
-#[test]
 fn contention_has_a_column_for_the_fewest_and_the_most_threads_that_were_measured() {
     let columns = |counts: &[u64], cpus: u32| {
         let cells = counts.iter().map(|threads| cell("pool-std", *threads, Unit::OpsPerSecond, 1e7)).collect();
@@ -277,20 +144,6 @@ fn contention_has_a_column_for_the_fewest_and_the_most_threads_that_were_measure
         texts.collect::<Vec<_>>(),
         [["pool-std inside-steps 1", "40.0 Mop/s"], ["pool-std inside-steps 100", "10.0 Mop/s"]]
     );
-}
-
-#[test]
-fn the_fewest_threads_that_were_measured_are_advised_as_the_most_that_are_needed() {
-    let of = |kernel: &str, numbers: [(u64, f64); 3]| {
-        let numbers = numbers.map(|(threads, value)| cell(kernel, threads, Unit::OpsPerSecond, value * 1e6));
-        let advice = Answer::of(&report(numbers.into()).on(8)).advice;
-        advice.into_iter().map(|advice| advice.text).find(|text| text.starts_with("Contended")).unwrap_or_default()
-    };
-    let open = of("pool-mcs", [(1, 10.0), (4, 30.0), (8, 20.0)]);
-    assert!(open.contains("at most 4 threads"), "{open}");
-    let known = of("pool-mcs", [(2, 10.0), (4, 30.0), (8, 20.0)]);
-    assert!(known.contains(" 4 threads") && !known.contains("at most"), "{known}");
-    assert_eq!(of("counter-sharded", [(1, 10.0), (4, 30.0), (8, 60.0)]), "", "its threads share nothing");
 }
 
 #[test]
@@ -321,49 +174,6 @@ fn what_failed_is_said_once_with_its_reason() {
 }
 
 #[test]
-fn a_gap_has_a_letter_and_its_reason() {
-    let cells = vec![
-        rate("arith-int", "rr", 1, 1e9).invalid(),
-        rate("arith-int", "rr", 2, 2e9),
-        rate("arith-int", "auto", 2, 2e9),
-        rate("mem-read", "rr", 1, 1e9),
-        rate("mem-read", "rr", 2, 1e9),
-    ];
-    let answer = answer_of(cells);
-    let (table, notes) = table(&answer.rows, answer.cpus, 9);
-    assert_eq!(table.rows[0].data[1].text, format!("{NONE} a"));
-    assert_eq!(notes.len(), 1);
-    assert!(notes[0].starts_with("a  arith-int rr x1: "), "{notes:?}");
-}
-
-#[test]
-fn the_most_threads_that_have_a_number_are_no_answer_while_cpus_are_left() {
-    let of = |threads: u64| cell("arith-int", threads, Unit::OpsPerSecond, threads as f64 * 1e9).in_order();
-    let said = |last: Option<Cell>| {
-        let answer = Answer::of(&report([1, 2, 4].map(of).into_iter().chain(last).collect()).on(8));
-        let (table, notes) = table(&answer.rows, answer.cpus, 9);
-        let texts: Vec<String> = table.rows[0].data.iter().map(|datum| datum.text.clone()).collect();
-        let is_whole = answer.advice[0].launch.is_some() && !answer.advice[0].text.contains("at least 4 threads");
-        (answer.advice[0].text.clone(), is_whole, texts, notes)
-    };
-    let (text, is_whole, texts, notes) = said(Some(of(8).unmeasured(Status::Failed, "signal 11")));
-    assert!(!is_whole && text.contains("x8 failed"), "{text}");
-    assert_eq!((texts[2].as_str(), texts[3].as_str()), ("4.00 Gop/s at 4 a", "4.0x~"));
-    assert!(texts[4].starts_with("4+") && notes.len() == 1 && notes[0].contains("signal 11"), "{texts:?} {notes:?}");
-    let (text, is_whole, _, notes) = said(None);
-    assert!(!is_whole && notes.is_empty(), "{text}");
-    assert!(said(Some(of(8))).1);
-}
-
-#[test]
-fn numbers_of_more_threads_than_cpus_alone_are_shown() {
-    let answer = answer_of(vec![rate("arith-int", "rr", 4, 3e9), rate("arith-int", "rr", 8, 2e9)]);
-    let (table, _) = table(&answer.rows, 2, 9);
-    let texts: Vec<&str> = table.rows[0].data.iter().map(|datum| datum.text.as_str()).collect();
-    assert_eq!((table.heading[1].as_str(), texts[1]), ("4 threads", "3.00 Gop/s"));
-}
-
-#[test]
 fn a_kernel_that_is_the_only_one_of_its_kind_keeps_its_name() {
     let cost = |kernel: &str, value| cell(kernel, 2, Unit::NanosecondsPerOp, value);
     // Where no thread sleeps, none is woken.
@@ -383,22 +193,6 @@ fn a_kernel_that_is_the_only_one_of_its_kind_keeps_its_name() {
     let others = vec!["flag", "timeout-futex", "ring-mutex"];
     let kinds = [("wake-up", vec!["futex-wake"]), ("barrier", vec!["std"]), ("c2c", vec!["cas"]), ("other", others)];
     assert_eq!(shown, kinds);
-}
-
-#[test]
-fn kernels_without_a_number_are_named() {
-    let pending = |kernel: &str| {
-        let cell = rate(kernel, "rr", 1, 1e9);
-        Cell { status: Status::Pending, capacity: None, delivered: None, invocations: Vec::new(), ..cell }
-    };
-    let text = |cells: Vec<Cell>| Answer::of(&report(cells)).quality.text();
-    let one = || rate("arith-int", "rr", 1, 1e9);
-    assert!(text(vec![one(), pending("mem-read"), pending("mem-read")]).contains("2 missing (all of mem-read)"));
-    let five = ["mem-read", "mem-write", "mem-copy", "mem-triad", "lock-std"].map(pending);
-    assert!(text([vec![one()], five.to_vec()].concat()).contains("(all of mem-read, mem-write, mem-copy and 2 more)"));
-    // One of its two configurations has a number, or nothing has.
-    assert!(!text(vec![one(), pending("arith-int")]).contains("all of"));
-    assert!(!text(vec![pending("mem-read")]).contains("all of"));
 }
 
 /// Times of threads that share a CPU are not set beside times of threads that do not.
@@ -423,34 +217,6 @@ fn a_line_of_costs_is_of_one_mapping_or_names_it() {
     assert_eq!((names, only.place), (vec!["c2c-cas (rr x2)", "c2c-cas (auto x2)"], None));
 }
 
-/// Threads that a quota has no time for scale only while the pauses are not counted.
-#[test]
-fn rows_respect_a_quota() {
-    let of_kernel = |kernel: &str, quota: Option<f64>| {
-        let of = |threads: u64| cell(kernel, threads, Unit::OpsPerSecond, threads as f64 * 1e9);
-        let mut report = report([1, 2, 4].map(|threads| of(threads).in_order()).to_vec()).on(8);
-        report.machine.usable.quota_cpus = quota;
-        let answer = Answer::of(&report);
-        let (table, notes) = table(&answer.rows, answer.cpus, 9);
-        let texts: Vec<String> = table.rows[0].data.iter().map(|datum| datum.text.clone()).collect();
-        (answer.rows[0].clone(), texts, notes)
-    };
-    let under = |quota| of_kernel("arith-int", quota);
-    let (row, texts, notes) = under(None);
-    assert_eq!((row.scaling(), row.best.threads, texts[4].as_str(), notes.len()), (Some(4.0), 4, "4+", 0));
-    assert_eq!(under(Some(4.0)).1[4], "4", "no time is left for more");
-    let (row, texts, notes) = under(Some(1.5));
-    assert_eq!((row.scaling(), row.best.threads, texts[4].as_str()), (Some(2.0), 2, "2"));
-    assert!(notes.len() == 1 && notes[0].contains("quota of 1.50"), "{notes:?}");
-    let (row, _, notes) = under(Some(3.5));
-    assert_eq!((row.scaling(), notes.len()), (Some(4.0), 1), "without pauses, which is said");
-    let (row, texts, notes) = under(Some(0.5));
-    assert_eq!((row.scaling(), row.best.threads, notes.len()), (None, 1, 1));
-    assert!(texts.iter().all(|text| !text.contains("2.00")), "{texts:?}");
-    let (row, _, notes) = of_kernel("cmt-quota", Some(1.5));
-    assert_eq!((row.scaling(), row.best.threads, notes.len()), (Some(4.0), 4, 0), "it measures what a quota leaves");
-}
-
 /// By the time on CPUs that threads asked for, where they do not wait for each other in the kernel.
 #[test]
 fn what_the_machine_gave_to_threads_that_spin_is_known() {
@@ -464,4 +230,184 @@ fn what_the_machine_gave_to_threads_that_spin_is_known() {
         Answer::of(&report).quality.delivered
     };
     assert_eq!((of(false), of(true)), (Some(0.4), None));
+}
+
+/// Kernels of all families with a number in any unit, and without one.
+#[test]
+fn every_kernel_that_was_measured_has_a_row() {
+    let units = [Unit::OpsPerSecond, Unit::BytesPerSecond, Unit::NanosecondsPerOp, Unit::NanosecondsPerStep];
+    let kernels =
+        ["arith-int", "mem-read", "chase-random", "pool-std", "lock-std", "c2c-cas", "timeout-futex", "noop", "npb-is"];
+    let all = units.into_iter().flat_map(|unit| kernels.map(|kernel| (unit, kernel)));
+    for ((unit, kernel), threads) in all.flat_map(|one| [(one, 1), (one, 3), (one, 9)]) {
+        for is_measured in [true, false] {
+            let other = cell("pool-mcs", 2, Unit::OpsPerSecond, 1e7);
+            let own = cell(kernel, threads, unit, 1e3);
+            let answer = answer_of(vec![other, if is_measured { own } else { own.invalid() }]);
+            let tables = [&answer.contended, &answer.lines, &answer.levels, &answer.without].map(|table| &table.rows);
+            let in_tables = tables.into_iter().flatten().filter(|row| row.data[0].text == kernel).count();
+            let costs =
+                answer.costs.iter().flat_map(|costs| &costs.kernels).filter(|(name, _)| name.starts_with(kernel));
+            let rows = answer.rows.iter().filter(|row| row.kernel == kernel).count();
+            assert!(in_tables + costs.count() + rows > 0, "{kernel} x{threads} {unit:?} {is_measured}: {answer:?}");
+        }
+    }
+}
+
+#[test]
+fn rows_are_by_family_then_by_name_and_size() {
+    let sized = |size| rate("mem-read", "rr", 1, 1e9).sized(size);
+    let cells = vec![sized(1 << 30), sized(1 << 20), rate("mem-copy", "rr", 1, 1e9), rate("arith-int", "rr", 1, 1e9)];
+    let names: Vec<String> = answer_of(cells).rows.iter().map(Row::name).collect();
+    assert_eq!(names, ["arith-int", "mem-copy", "mem-read 1 MiB", "mem-read 1 GiB"]);
+}
+
+/// What the columns of the first row show.
+fn shown(cells: Vec<Cell>, cpus: u32) -> Vec<String> {
+    let answer = Answer::of(&report(cells).on(cpus));
+    let (table, notes) = table(&answer.rows, answer.cpus);
+    let notes = notes.into_iter().map(|note| note.split_whitespace().next().unwrap_or_default().to_owned());
+    table.rows[0].data.iter().map(|datum| datum.text.clone()).chain(notes).collect()
+}
+
+#[test]
+fn a_row_has_what_one_thread_and_all_cpus_do_and_why_one_is_missing() {
+    let of = |threads: u64| cell("arith-int", threads, Unit::OpsPerSecond, threads as f64 * 1e9).in_order();
+    let failed = |threads| of(threads).unmeasured(Status::Failed, "signal 11");
+    let (one, four) = ("1.00 Gop/s", "4.00 Gop/s");
+    let moved = |mapping: &str, ns| of(4).under(mapping).apart(ns);
+    for (cells, cpus, expected) in [
+        (vec![of(1), of(4)], 4, vec!["arith-int", one, four, "4.0x~", "4", NONE, NONE]),
+        (vec![of(1).suspect(), of(4)], 4, vec!["arith-int", "1.00 Gop/s~", four, "4.0x~", "4~", NONE, NONE]),
+        (vec![of(1), of(4)], 8, vec!["arith-int", one, four, "4.0x~", "4+", NONE, NONE]),
+        (vec![of(1), of(4), failed(8)], 8, vec!["arith-int", one, "4.00 Gop/s at 4 a", "4.0x~", "4+", NONE, NONE, "a"]),
+        (
+            vec![failed(1), of(4), failed(8)],
+            8,
+            vec!["arith-int", "– a", "4.00 Gop/s at 4 b", NONE, NONE, NONE, NONE, "a", "b"],
+        ),
+        (vec![of(4)], 2, vec!["arith-int", four, NONE, NONE]),
+        (
+            vec![of(1), moved("rr", 50.0), moved("dumb", 200.0)],
+            4,
+            vec!["arith-int", one, four, "4.0x~ (CPUs moved)", "4", "no clear winner", NONE],
+        ),
+    ] {
+        assert_eq!(shown(cells, cpus), expected);
+    }
+}
+
+#[test]
+fn the_cost_of_auto_is_a_share_a_range_or_its_reason() {
+    let row = |strength, caveat: Option<Caveat>| {
+        let row = answer_of(vec![rate("arith-int", "rr", 1, 1e9)]).rows.remove(0);
+        let caveats = caveat.map_or(Caveats::default(), |caveat| Caveats::default().with(caveat));
+        Row { auto: Auto::Other { strength, caveats }, ..row }.auto_costs()
+    };
+    let open = Strength::Open(Interval { low: -0.018, high: 0.12 });
+    for (strength, caveat, expected) in [
+        (Strength::Shown(0.25), None, "25.0%"),
+        (Strength::Same, None, "≈0%"),
+        (Strength::Same, Some(Caveat::Clock), "≈0% (clock)"),
+        (open, None, "−1.8..12%"),
+        (Strength::TooFew(-0.1), None, "0.0%?"),
+        (Strength::TooNoisy(0.1), None, "10.0%~"),
+        (Strength::NotComparable, Some(Caveat::Moved), "CPUs moved"),
+    ] {
+        assert_eq!(row(strength, caveat), expected);
+    }
+}
+
+#[test]
+fn more_threads_than_cpus_that_surely_lose_are_named() {
+    let of = |four: Cell, eight: f64| {
+        let rate = |threads, value| rate("arith-int", "rr", threads, value);
+        answer_of(vec![rate(1, 1e9), rate(2, 2e9), four, rate(8, eight)]).rows[0].oversubscribed
+    };
+    let four = |value| rate("arith-int", "rr", 4, value);
+    assert_eq!(of(four(1e9), 2e9), Some((4, 0.5, "")));
+    assert_eq!(of(four(1e9).suspect(), 2e9), Some((4, 0.5, "~")));
+    assert_eq!(of(four(3e9), 2.6e9), None);
+    assert_eq!(of(four(1.98e9), 1.98e9), None, "1% is no difference");
+    // Another mapping that loses says nothing of the number of threads.
+    let dumb = [2, 4].map(|threads| rate("arith-int", "dumb", threads, 3e9 / threads as f64));
+    let cells = [vec![rate("arith-int", "rr", 2, 2e9), four(2e9)], dumb.to_vec()].concat();
+    assert_eq!(answer_of(cells).rows[0].oversubscribed, None);
+}
+
+/// Threads that a quota has no time for scale only while the pauses are not counted.
+#[test]
+fn rows_respect_a_quota() {
+    let of = |threads: u64| cell("arith-int", threads, Unit::OpsPerSecond, threads as f64 * 1e9).in_order();
+    for (quota, scaling, threads, is_noted) in [
+        (None, Some(4.0), 4, false),
+        (Some(1.5), Some(2.0), 2, true),
+        (Some(3.5), Some(4.0), 4, true),
+        (Some(0.5), None, 1, true),
+    ] {
+        let mut report = report([1, 2, 4].map(of).to_vec()).on(8);
+        report.machine.usable.quota_cpus = quota;
+        let row = Answer::of(&report).rows.remove(0);
+        let found = (row.scaling(), row.best.threads, quota_note(std::slice::from_ref(&row)).is_some());
+        assert_eq!(found, (scaling, threads, is_noted), "{quota:?}");
+    }
+}
+
+/// Threads that load by themselves: with 8 of them eight times as much is loaded, and that is what mappings are compared at.
+#[test]
+fn mappings_of_a_latency_are_compared_where_most_is_loaded() {
+    let of = |mapping: &str, threads: u64, ns: f64| {
+        let cell = cell("chase-random", threads, Unit::NanosecondsPerStep, ns).under(mapping);
+        if mapping == "auto" { cell } else { cell.in_order() }
+    };
+    let cells = vec![of("rr", 1, 120.0), of("auto", 1, 120.0), of("rr", 8, 122.0), of("auto", 8, 168.0)];
+    let row = Answer::of(&report(cells).on(8)).rows.remove(0);
+    assert_eq!((row.best_mapping.as_str(), row.best.threads, row.best.value), ("rr", 8, 122.0));
+}
+
+#[test]
+fn the_best_number_is_shown_where_neither_one_thread_nor_all_have_it() {
+    let at = |numbers: &[(u64, f64)]| {
+        let cells = numbers.iter().map(|(threads, value)| rate("mem-read", "rr", *threads, value * 1e9));
+        shown(cells.collect(), 8)[4].clone()
+    };
+    assert_eq!(at(&[(1, 10.0), (2, 20.0), (3, 30.0), (4, 26.0), (8, 22.0)]), "3 (30.0 GB/s)");
+    assert_eq!(at(&[(1, 10.0), (4, 30.0), (8, 30.0)]), "4");
+    assert_eq!(at(&[(1, 10.0), (8, 15.0), (16, 20.0)]), "16 (20.0 GB/s)");
+}
+
+/// In whatever order they were asked for.
+#[test]
+fn of_many_sizes_the_largest_has_the_row() {
+    let names = |sizes: [u64; 5]| {
+        let cells = sizes.map(|size| rate("mem-read", "rr", 1, 1e9).sized(size));
+        answer_of(cells.into()).rows.iter().map(Row::name).collect::<Vec<_>>()
+    };
+    for sizes in [[1 << 20, 2 << 20, 8 << 20, 64 << 20, 1 << 30], [1 << 30, 64 << 20, 8 << 20, 2 << 20, 1 << 20]] {
+        assert_eq!(names(sizes), ["mem-read 1 GiB"]);
+    }
+}
+
+/// What has no number may be better, or worse.
+#[test]
+fn a_mapping_without_a_number_is_no_equal() {
+    let of = |mapping: &str| rate("arith-int", mapping, 2, 2e9).within(0.005);
+    let both = || vec![rate("arith-int", "rr", 1, 1e9), of("rr"), of("dumb")];
+    assert_eq!(answer_of(both()).rows[0].best_mapping, "any");
+    let failed = of("auto").unmeasured(Status::Failed, "signal 11");
+    assert_eq!(answer_of([both(), vec![failed]].concat()).rows[0].best_mapping, "rr = dumb");
+}
+
+/// What names every CPU does nothing that the system does not.
+#[test]
+fn a_line_to_paste_does_something() {
+    let of = |threads: u64, auto: f64| {
+        let cell = |threads, value| cell("arith-int", threads, Unit::OpsPerSecond, value);
+        let cells =
+            vec![cell(threads, 1e9).in_order(), cell(threads, auto).under("auto"), cell(6 - threads, 1e8).in_order()];
+        Answer::of(&report(cells).on(4)).advice.remove(0).launch
+    };
+    assert_eq!(of(2, 1e9).as_deref(), Some("taskset -c 0-1 PROGRAM"));
+    assert_eq!(of(4, 1e9), None);
+    assert_eq!(of(4, 5e8).as_deref(), Some("charz exec --mapping rr --threads 4 -- PROGRAM"));
 }

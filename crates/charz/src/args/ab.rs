@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
 use super::compare::{TermsArgs, terms};
+use super::format::{FormatArgs, takes_one};
 use super::groups::{BenchArgs, HowArgs, WhatArgs};
 use super::layers::Layers;
 use super::program::ProgramArgs;
@@ -15,11 +16,13 @@ use crate::exit::Error;
 use crate::permit::Permitted;
 use charz_data::checks::INTERVAL_NEEDS;
 use charz_measure::plan::Request;
+use charz_render::compare::FORMATS;
 
 /// A quarter of what counts as a difference.
 const PRECISION: &str = "0.5%";
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
 pub(crate) struct AbArgs {
     /// Flags of side A: --mapping, --size, --pages, --layout, --allow-stack, --command and those beside it
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, default_value = "", hide_default_value = true)]
@@ -58,6 +61,8 @@ pub(crate) struct AbArgs {
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) terms: TermsArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 // In `--a` and `--b`. No doc comment: clap would take it for a description.
@@ -127,7 +132,7 @@ pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, E
         output: args.output,
         force: args.force,
         wait: args.bench.wait,
-        terms: terms(args.terms)?,
+        terms: terms(args.terms, args.format.of(FORMATS)?),
     })
 }
 

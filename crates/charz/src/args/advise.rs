@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::format::{FormatArgs, OutputArgs, takes_one};
+use super::format::{OutputArgs, takes_one};
 use super::layers::Layers;
 use super::named;
 use super::program::TrustArgs;
@@ -44,8 +44,6 @@ pub(crate) struct AdviseArgs {
     #[arg(short, long, conflicts_with_all = ["format", "json"])]
     pub(crate) verbose: bool,
     #[command(flatten)]
-    pub(crate) format: FormatArgs,
-    #[command(flatten)]
     pub(crate) into: OutputArgs,
 }
 
@@ -63,7 +61,7 @@ pub(super) fn advise(args: AdviseArgs, notes: &mut Vec<String>) -> Result<Option
         report: named::report(args.report, notes)?,
         format: match args.verbose {
             true => TABLE,
-            false => args.format.of(FORMATS)?,
+            false => args.into.of(FORMATS)?,
         },
     })
 }

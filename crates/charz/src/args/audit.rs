@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::format::{FormatArgs, OutputArgs, takes_one};
+use super::format::{OutputArgs, takes_one};
 use super::quantities::budget;
 use crate::command::audit;
 use crate::exit::Error;
@@ -41,8 +41,6 @@ pub(super) struct AuditArgs {
     #[arg(short, long)]
     verbose: bool,
     #[command(flatten)]
-    format: FormatArgs,
-    #[command(flatten)]
     pub(super) into: OutputArgs,
 }
 
@@ -55,6 +53,6 @@ pub(super) fn audit(args: AuditArgs) -> Result<audit::Options, Error> {
         seed: seed.transpose()?,
         wait: args.wait,
         verbose: args.verbose,
-        format: args.format.of(FORMATS)?,
+        format: args.into.of(FORMATS)?,
     })
 }

@@ -4,17 +4,18 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::format::{FormatArgs, OutputArgs, takes_one};
+use super::format::{OutputArgs, takes_one};
 use super::history::number;
 use super::named;
 use crate::command::compare::{Base, Options, Terms};
 use crate::exit::Error;
 use charz_analysis::compare::{Options as Rules, Quantity};
 use charz_analysis::history::Wanted;
-use charz_render::compare::FORMATS;
+use charz_render::compare::{FORMATS, Format};
 use charz_render::machines;
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
 pub(super) struct CompareArgs {
     /// The report to compare with, as for charz render (-, last); left out with --baseline
     #[arg(value_name = "BASE")]
@@ -55,17 +56,14 @@ pub(super) struct CompareArgs {
     pub(super) into: OutputArgs,
 }
 
-// What makes a difference of two reports a verdict, and how it is shown.
+// What makes a difference of two reports a verdict.
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
 pub(crate) struct TermsArgs {
     /// End with code 5 unless every configuration has a verdict
     #[arg(long)]
     pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
-    #[command(flatten)]
-    pub(crate) format: FormatArgs,
 }
 
 #[derive(Debug, Args)]
@@ -91,12 +89,12 @@ pub(super) fn compare(args: CompareArgs, notes: &mut Vec<String>) -> Result<Opti
         return Ok(Options::Machines {
             reports: named::reports(named, notes)?,
             prices: args.price.iter().map(|text| price(text)).collect::<Result<_, _>>()?,
-            format: args.terms.format.of(machines::FORMATS)?,
+            format: args.into.of(machines::FORMATS)?,
         });
     }
     let (base, new) = base_and_new(&args, notes)?;
     let CompareArgs { cross_machine, cross_build, cross_plan, .. } = args;
-    let mut terms = terms(args.terms)?;
+    let mut terms = terms(args.terms, args.into.of(FORMATS)?);
     terms.rules = Rules { cross_machine, cross_build, cross_plan, ..terms.rules };
     Ok(Options::Two { base, new, terms })
 }
@@ -134,6 +132,6 @@ fn base_and_new(args: &CompareArgs, notes: &mut Vec<String>) -> Result<(Base, Pa
     }
 }
 
-pub(super) fn terms(args: TermsArgs) -> Result<Terms, Error> {
-    Ok(Terms { rules: args.rules.rules(), strict: args.strict, format: args.format.of(FORMATS)? })
+pub(super) fn terms(args: TermsArgs, format: &'static Format) -> Terms {
+    Terms { rules: args.rules.rules(), strict: args.strict, format }
 }

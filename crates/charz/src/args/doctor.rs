@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::format::{FormatArgs, OutputArgs, takes_one};
+use super::format::{OutputArgs, takes_one};
 use crate::command::doctor::Options;
 use crate::exit::Error;
 use crate::view::doctor::FORMATS;
@@ -20,11 +20,9 @@ pub(super) struct DoctorArgs {
     #[arg(long)]
     pub(super) no_wait: bool,
     #[command(flatten)]
-    pub(super) format: FormatArgs,
-    #[command(flatten)]
     pub(super) into: OutputArgs,
 }
 
 pub(super) fn doctor(args: DoctorArgs) -> Result<Options, Error> {
-    Ok(Options { format: args.format.of(FORMATS)?, verbose: args.verbose, strict: args.strict, watch: !args.no_wait })
+    Ok(Options { format: args.into.of(FORMATS)?, verbose: args.verbose, strict: args.strict, watch: !args.no_wait })
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::choice::nearest;
-use super::format::{FormatArgs, OutputArgs, takes_one};
+use super::format::{OutputArgs, takes_one};
 use crate::command::Command;
 use crate::exit::Error;
 use crate::view::explain::FORMATS;
@@ -17,13 +17,11 @@ pub(super) struct ExplainArgs {
     #[arg(allow_hyphen_values = true)]
     pub(super) code: Option<String>,
     #[command(flatten)]
-    pub(super) format: FormatArgs,
-    #[command(flatten)]
     pub(super) into: OutputArgs,
 }
 
 pub(super) fn explain(args: &ExplainArgs) -> Result<Command, Error> {
-    Ok(Command::Explain { check: args.code.as_deref().map(check).transpose()?, format: args.format.of(FORMATS)? })
+    Ok(Command::Explain { check: args.code.as_deref().map(check).transpose()?, format: args.into.of(FORMATS)? })
 }
 
 fn check(code: &str) -> Result<&'static Check, Error> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::format::{FormatArgs, OutputArgs, takes_one};
+use super::format::{OutputArgs, takes_one};
 use super::layers::Layers;
 use super::sweep::{SweepArgs, preset, sweep};
 use crate::command::fleet::Task;
@@ -19,9 +19,7 @@ pub(crate) struct FleetArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FleetTask {
-    #[command(
-        after_help = "Examples:\n  charz fleet show reports/\n  charz fleet show reports/ --format html --output fleet.html"
-    )]
+    #[command(after_help = "Examples:\n  charz fleet show reports/\n  charz fleet show reports/ --output fleet.html")]
     Show(ShowArgs),
     #[command(after_help = "Examples:\n  charz fleet add --db fleet.db reports/\n  charz fleet show fleet.db")]
     Add(AddArgs),
@@ -45,8 +43,6 @@ pub(crate) struct ShowArgs {
     /// Reports that `charz sweep` wrote, folders of them (*.json, *.json.gz), and databases of charz fleet add
     #[arg(value_name = "REPORT", required = true)]
     pub(crate) reports: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) format: FormatArgs,
     #[command(flatten)]
     pub(crate) into: OutputArgs,
 }
@@ -73,8 +69,9 @@ pub(crate) struct BaselineArgs {
     /// Reports that `charz sweep` wrote, folders of them, and databases of charz fleet add
     #[arg(value_name = "REPORT", required = true)]
     pub(crate) reports: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) into: OutputArgs,
+    /// Write to FILE, which is replaced at once, and never if it is a report; - is standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// Check one node against a baseline, in the convention of Nagios: one line, and an exit code
@@ -95,7 +92,7 @@ impl FleetArgs {
     pub(super) fn output(&self) -> &Option<PathBuf> {
         match &self.task {
             FleetTask::Show(args) => &args.into.output,
-            FleetTask::Baseline(args) => &args.into.output,
+            FleetTask::Baseline(args) => &args.output,
             FleetTask::Add(_) | FleetTask::Check(_) => &None,
         }
     }
@@ -103,7 +100,7 @@ impl FleetArgs {
 
 pub(super) fn fleet(args: FleetArgs) -> Result<Task, Error> {
     Ok(match args.task {
-        FleetTask::Show(args) => Task::Show(args.reports, args.format.of(FORMATS)?),
+        FleetTask::Show(args) => Task::Show(args.reports, args.into.of(FORMATS)?),
         FleetTask::Add(args) => Task::Add { reports: args.reports, db: args.db },
         FleetTask::Baseline(args) => Task::Baseline(args.reports),
         FleetTask::Check(args) => {

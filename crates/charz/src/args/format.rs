@@ -1,10 +1,10 @@
 //! `--format`, `--json` and `--output`, of every command that prints.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
-use clap::{Arg, Args, Command};
+use clap::{Arg, ArgMatches, Args, Command};
 
 use super::choice::choice;
 use crate::exit::Error;
@@ -23,9 +23,80 @@ pub(crate) struct FormatArgs {
 // Of commands that print a result and write no report.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct OutputArgs {
-    /// The file to write or replace, all of it or nothing, unless it is a report; - is standard output
+    #[command(flatten)]
+    pub(super) format: FormatArgs,
+    /// Write to FILE, whose ending sets the format: .html, .csv, .json, .md, .svg, …; - is standard output
+    ///
+    /// The file is replaced at once, and never if it is a report. --format overrides the ending.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// The endings of files that mean a format. A command has one of its names at most, but for the first, which is then meant.
+const ENDINGS: [(&str, &[&str]); 10] = [
+    ("html", &["html"]),
+    ("htm", &["html"]),
+    ("csv", &["csv", "runs-csv"]),
+    ("svg", &["svg"]),
+    ("png", &["png"]),
+    ("json", &["json", "benchmark"]),
+    ("md", &["markdown"]),
+    ("markdown", &["markdown"]),
+    ("xml", &["xml"]),
+    ("prom", &["openmetrics"]),
+];
+
+/// The formats that a file's ending means; `None` where it means none.
+fn meant(file: &Path) -> Option<&'static [&'static str]> {
+    let ending = file.extension()?.to_str()?.to_ascii_lowercase();
+    ENDINGS.iter().find(|(known, _)| *known == ending).map(|(_, names)| *names)
+}
+
+/// Endings of plain text, which any format may have.
+const TEXT: [&str; 4] = ["txt", "text", "log", "out"];
+
+/// A note where the ending of `--output` and `--format` disagree, and where neither sets the format.
+pub(super) fn ending_note(file: &Path, typed: &ArgMatches) -> Option<String> {
+    // Not every command has formats.
+    let is_json = *typed.try_get_one::<bool>("json").ok()??;
+    let format = typed.try_get_one::<String>("format").ok()?.map(String::as_str);
+    match (meant(file), format.or(is_json.then_some("json"))) {
+        (Some(names), Some(format)) if !names.contains(&format) => {
+            Some(format!("--output {file:?} gets the format {format}, as --format has it, and not that of its ending"))
+        }
+        (None, None) => {
+            let ending = file.extension()?.to_str()?;
+            let known = ENDINGS.map(|(ending, _)| format!(".{ending}")).join(", ");
+            (!TEXT.contains(&ending)).then(|| {
+                format!(
+                    "--output {file:?} gets the default format: its ending is none of {known}; --format sets another"
+                )
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The file of a report, unless its name means another format.
+pub(super) fn for_a_report(file: Option<PathBuf>) -> Result<Option<PathBuf>, Error> {
+    match file.as_deref().and_then(meant) {
+        Some(names) if !names.contains(&"json") => Err(Error::bad_input(format!(
+            "--output: the file of a report ends in .json or .json.gz; charz render REPORT --output {:?} makes the {} of it",
+            file.unwrap_or_default(),
+            names[0]
+        ))),
+        _ => Ok(file),
+    }
+}
+
+impl OutputArgs {
+    /// The format that was asked for, by its name or by the ending of the file, else the first.
+    pub(super) fn of<W>(
+        &self,
+        formats: impl IntoIterator<Item = &'static Format<W>>,
+    ) -> Result<&'static Format<W>, Error> {
+        self.format.for_file(self.output.as_deref(), formats)
+    }
 }
 
 impl FormatArgs {
@@ -39,14 +110,40 @@ impl FormatArgs {
         &self,
         formats: impl IntoIterator<Item = &'static Format<W>>,
     ) -> Result<&'static Format<W>, Error> {
-        self.choose(formats.into_iter().map(|format| (format.name, format)))
+        self.for_file(None, formats)
+    }
+
+    /// The format that was asked for, else that which the ending of the file means, else the first.
+    pub(super) fn for_file<W>(
+        &self,
+        file: Option<&Path>,
+        formats: impl IntoIterator<Item = &'static Format<W>>,
+    ) -> Result<&'static Format<W>, Error> {
+        self.choose(file, formats.into_iter().map(|format| (format.name, format)))
     }
 
     /// The same, of formats with other meanings.
-    pub(super) fn choose<N: AsRef<str>, T>(&self, formats: impl IntoIterator<Item = (N, T)>) -> Result<T, Error> {
-        let mut formats = formats.into_iter().peekable();
-        let first = formats.peek().map(|(name, _)| name.as_ref().to_owned()).unwrap_or_default();
-        choice("--format", self.name().unwrap_or(&first), formats)
+    pub(super) fn choose<N: AsRef<str>, T>(
+        &self,
+        file: Option<&Path>,
+        formats: impl IntoIterator<Item = (N, T)>,
+    ) -> Result<T, Error> {
+        let mut formats: Vec<(N, T)> = formats.into_iter().collect();
+        let first = |formats: &[(N, T)]| formats.first().map(|(name, _)| name.as_ref().to_owned()).unwrap_or_default();
+        let Some(names) = file.filter(|_| self.name().is_none()).and_then(meant) else {
+            let name = self.name().map_or_else(|| first(&formats), str::to_owned);
+            return choice("--format", &name, formats);
+        };
+        match formats.iter().position(|(name, _)| names.contains(&name.as_ref())) {
+            Some(at) => Ok(formats.swap_remove(at).1),
+            None => {
+                let known = formats.iter().map(|(name, _)| name.as_ref()).collect::<Vec<_>>().join(", ");
+                Err(Error::bad_input(format!(
+                    "--output: this command has no format {}; choose another ending, or --format from {known}",
+                    names[0]
+                )))
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::format::{FormatArgs, OutputArgs, takes};
+use super::format::{OutputArgs, takes};
 use super::groups::{ShowingArgs, showing};
 use super::named;
 use super::quantities::count;
@@ -29,7 +29,7 @@ pub(crate) enum HistoryTask {
     Add(AddArgs),
     #[command(after_help = "Examples:\n  charz history list\n  charz history list --format csv")]
     List(ListArgs),
-    #[command(after_help = "Examples:\n  charz history show\n  charz history show 3 --format html --output page.html")]
+    #[command(after_help = "Examples:\n  charz history show\n  charz history show 3 --output page.html")]
     Show(ShowArgs),
     #[command(after_help = "Examples:\n  charz history plot\n  charz history plot --kernel mem-read --changed")]
     Plot(Box<PlotArgs>),
@@ -58,8 +58,6 @@ pub(crate) struct AddArgs {
 #[command(mut_arg("format", |arg| takes(arg, tables::FORMATS.iter().map(|f| (f.name, "")).collect())))]
 pub(crate) struct ListArgs {
     #[command(flatten)]
-    pub(crate) format: FormatArgs,
-    #[command(flatten)]
     pub(crate) into: OutputArgs,
 }
 
@@ -70,8 +68,6 @@ pub(crate) struct ShowArgs {
     /// Its number in the list, or newest (last means the same)
     #[arg(value_name = "REPORT", default_value = "newest", allow_hyphen_values = true)]
     pub(crate) report: String,
-    #[command(flatten)]
-    pub(crate) format: FormatArgs,
     #[command(flatten)]
     pub(crate) how: ShowingArgs,
 }
@@ -98,8 +94,6 @@ pub(crate) struct PlotArgs {
     /// Only configurations that changed
     #[arg(long)]
     pub(crate) changed: bool,
-    #[command(flatten)]
-    pub(crate) format: FormatArgs,
     #[command(flatten)]
     pub(crate) how: ShowingArgs,
 }
@@ -137,10 +131,10 @@ pub(super) fn history(args: HistoryArgs, notes: &mut Vec<String>) -> Result<Opti
         HistoryTask::Add(AddArgs { reports, label, any_host }) => {
             Task::Add { reports: named::reports(reports, notes)?, label: label.map(self::label).transpose()?, any_host }
         }
-        HistoryTask::List(args) => Task::List(args.format.of(tables::FORMATS)?.write),
+        HistoryTask::List(args) => Task::List(args.into.of(tables::FORMATS)?.write),
         HistoryTask::Show(args) => {
             let id = number("charz history show", "", &args.report)?;
-            let format = args.format.of(FORMATS)?;
+            let format = args.how.into.of(FORMATS)?;
             let as_added = format.name == AS_ADDED.0 && args.how.figure.is_none();
             Task::Show(id, (!as_added).then(|| showing(format, args.how)))
         }
@@ -165,10 +159,10 @@ fn plot(args: PlotArgs) -> Result<Plot, Error> {
     let workers = |text: &String| Ok(count("--threads", text, usize::MAX)? as u64);
     let tables = tables::FORMATS.iter().map(|format| (format.name, Err(format.write)));
     let pages = pages().map(|format| (format.name, Ok(format)));
-    let shown = match args.format.choose(tables.chain(pages))? {
+    let shown = match args.how.into.format.choose(args.how.into.output.as_deref(), tables.chain(pages))? {
         Ok(format) => Shown::Page(showing(format, args.how)),
         Err(_) if args.how.figure.is_some() => {
-            let name = args.format.name().unwrap_or("the table");
+            let name = args.how.into.format.name().unwrap_or("the table");
             return Err(Error::bad_input(format!("--figure is for formats that show figures; {name} has none")));
         }
         Err(format) => Shown::Tables(format),

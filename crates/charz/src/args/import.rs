@@ -6,7 +6,7 @@ use charz_topology::Source;
 use clap::Args;
 
 use super::choice::choice;
-use super::format::{FormatArgs, takes_one};
+use super::format::takes_one;
 use super::groups::{ShowingArgs, showing};
 use crate::command::import::Options;
 use crate::exit::Error;
@@ -32,8 +32,6 @@ pub(super) struct ImportArgs {
     #[arg(long, value_name = "WHICH")]
     pub(super) direction: Option<String>,
     #[command(flatten)]
-    pub(super) format: FormatArgs,
-    #[command(flatten)]
     pub(super) how: ShowingArgs,
 }
 
@@ -45,6 +43,6 @@ pub(super) fn import(args: ImportArgs) -> Result<Options, Error> {
         kernel: args.kernel,
         unit: args.unit,
         better: args.direction.map(|text| choice("--direction", &text, better)).transpose()?,
-        showing: showing(args.format.of(FORMATS)?, args.how),
+        showing: showing(args.how.into.of(FORMATS)?, args.how),
     })
 }

@@ -4,7 +4,7 @@ use charz_kernels::{Family, Kernel};
 use clap::Args;
 
 use super::choice::{choice, most_alike};
-use super::format::{FormatArgs, OutputArgs, takes_one};
+use super::format::{OutputArgs, takes_one};
 use super::help;
 use crate::command::Command;
 use crate::exit::Error;
@@ -21,8 +21,6 @@ pub(super) struct KernelsArgs {
     #[arg(long, conflicts_with = "name")]
     pub(super) all: bool,
     #[command(flatten)]
-    pub(super) format: FormatArgs,
-    #[command(flatten)]
     pub(super) into: OutputArgs,
 }
 
@@ -32,7 +30,7 @@ pub(super) fn list(args: &KernelsArgs) -> Result<Command, Error> {
         None if args.all => list::Of::All,
         None => list::Of::Index,
     };
-    Ok(Command::Kernels { of, format: args.format.of(list::FORMATS)? })
+    Ok(Command::Kernels { of, format: args.into.of(list::FORMATS)? })
 }
 
 /// Kernels by name, by how their names begin before a `*`, or by the name that another tool has for them.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::format::{FormatArgs, OutputArgs, takes_one};
+use super::format::{OutputArgs, takes_one};
 use super::quantities::{count, time};
 use crate::command::lockutil::Options;
 use crate::exit::Error;
@@ -26,8 +26,6 @@ pub(super) struct LockutilArgs {
     #[arg(long, value_name = "TIME")]
     pub(super) elapsed: Option<String>,
     #[command(flatten)]
-    pub(super) format: FormatArgs,
-    #[command(flatten)]
     pub(super) into: OutputArgs,
 }
 
@@ -40,6 +38,6 @@ pub(super) fn lockutil(args: LockutilArgs) -> Result<Options, Error> {
         file: args.file,
         cpus: args.cpus.map(|text| count("--cpus", &text, MOST_CPUS)).transpose()?,
         elapsed_s: elapsed.map(|elapsed| elapsed.as_secs_f64()),
-        format: args.format.of(FORMATS)?,
+        format: args.into.of(FORMATS)?,
     })
 }

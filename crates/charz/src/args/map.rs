@@ -6,7 +6,7 @@ use charz_topology::{ALIASES, Mapping, Source, mappers};
 use clap::Args;
 
 use super::choice::nearest;
-use super::format::{FormatArgs, OutputArgs, takes_one};
+use super::format::{OutputArgs, takes_one};
 use super::groups::SourceArgs;
 use super::help;
 use super::quantities::count;
@@ -29,8 +29,6 @@ pub(super) struct MapArgs {
     #[command(flatten)]
     pub(super) source: SourceArgs,
     #[command(flatten)]
-    pub(super) format: FormatArgs,
-    #[command(flatten)]
     pub(super) into: OutputArgs,
 }
 
@@ -41,7 +39,7 @@ pub(super) fn map(args: &MapArgs) -> Result<Command, Error> {
         mapping,
         threads: count("--threads", &args.threads, MOST_MAPPED)?,
         source: Source::of(&args.source.topology),
-        format: args.format.of(placement::FORMATS.iter())?,
+        format: args.into.of(placement::FORMATS.iter())?,
     })
 }
 

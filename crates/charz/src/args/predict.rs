@@ -6,7 +6,7 @@ use std::str::FromStr;
 use charz_topology::{Mapping, Source};
 use clap::Args;
 
-use super::format::{FormatArgs, OutputArgs, takes_one};
+use super::format::{OutputArgs, takes_one};
 use super::map::{MOST_MAPPED, not_a_mapping};
 use super::named;
 use super::quantities::count;
@@ -37,8 +37,6 @@ pub(super) struct PredictArgs {
     #[arg(long, value_name = "SOURCE")]
     pub(super) topology: Option<String>,
     #[command(flatten)]
-    pub(super) format: FormatArgs,
-    #[command(flatten)]
     pub(super) into: OutputArgs,
 }
 
@@ -58,5 +56,5 @@ pub(super) fn predict(args: PredictArgs, notes: &mut Vec<String>) -> Result<Opti
             ));
         }
     };
-    Ok(Options { from, format: args.format.of(FORMATS)? })
+    Ok(Options { from, format: args.into.of(FORMATS)? })
 }

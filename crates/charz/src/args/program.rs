@@ -37,7 +37,7 @@ pub(crate) struct ProgramArgs {
     /// measures itself, see docs/your-kernel-in-any-language.md. Rates of copies are summed; for times, the longest counts.
     #[arg(long, value_name = "HOW", allow_hyphen_values = true)]
     pub(crate) value: Option<String>,
-    /// The operations of a run: the number is this by the time of the run, in op/s
+    /// Operations per run; the result is N divided by the run's time, in op/s
     #[arg(long, value_name = "N", conflicts_with = "value", allow_hyphen_values = true)]
     pub(crate) work: Option<String>,
     /// The unit of the number, e.g. MB/s or tok/s

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::format::{FormatArgs, takes_one};
+use super::format::takes_one;
 use super::groups::{ShowingArgs, showing};
 use super::named;
 use crate::command::render::Options;
@@ -26,8 +26,6 @@ pub(super) struct RenderArgs {
     #[arg(long)]
     pub(super) anonymous: bool,
     #[command(flatten)]
-    pub(super) format: FormatArgs,
-    #[command(flatten)]
     pub(super) how: ShowingArgs,
 }
 
@@ -35,6 +33,6 @@ pub(super) fn render(args: RenderArgs, notes: &mut Vec<String>) -> Result<Option
     Ok(Options {
         reports: named::reports(args.reports, notes)?,
         anonymous: args.anonymous,
-        showing: showing(args.format.of(FORMATS)?, args.how),
+        showing: showing(args.how.into.of(FORMATS)?, args.how),
     })
 }

@@ -64,10 +64,12 @@ fn measuring() -> impl Iterator<Item = Id> {
 
 pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<Options, Error> {
     let names = || DOCUMENTS.iter().map(|document| (document.citation.name.as_str(), document));
+    // That of a measurement is its report.
+    let file = args.run.output.as_deref().filter(|_| args.list || args.from.is_some());
     let Some(name) = &args.document else {
         let names: Vec<&str> = names().map(|(name, _)| name).collect();
         return match args.list {
-            true => Ok(Options::Documents(args.format.of(DOCUMENT_LISTS)?)),
+            true => Ok(Options::Documents(args.format.for_file(file, DOCUMENT_LISTS)?)),
             false => Err(Error::bad_input(format!(
                 "which document? choose from {}; charz replicate --list shows their titles",
                 names.join(", ")
@@ -75,7 +77,8 @@ pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<St
         };
     };
     let document = choice("charz replicate", name, names())?;
-    let selection = Selection { document, figures: figures(document, &args.only)?, format: args.format.of(FORMATS)? };
+    let selection =
+        Selection { document, figures: figures(document, &args.only)?, format: args.format.for_file(file, FORMATS)? };
     if args.list {
         return Ok(Options::List(selection));
     }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::compare::RuleArgs;
-use super::format::{FormatArgs, OutputArgs, takes_one};
+use super::format::{OutputArgs, takes_one};
 use super::help;
 use super::layers::Layers;
 use super::quantities::count;
@@ -44,8 +44,6 @@ pub(crate) struct SelftestArgs {
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
     #[command(flatten)]
-    pub(crate) format: FormatArgs,
-    #[command(flatten)]
     pub(crate) into: OutputArgs,
 }
 
@@ -71,7 +69,7 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<Op
         rounds: count("--rounds", &args.rounds, MOST_ROUNDS)?,
         wait: new.wait,
         rules: args.rules.rules(),
-        format: args.format.of(FORMATS)?,
+        format: args.into.of(FORMATS)?,
     })
 }
 

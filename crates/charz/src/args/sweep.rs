@@ -10,7 +10,7 @@ use clap::{Args, Command, FromArgMatches, Id};
 use super::choice::choice;
 use super::counters::CountersArgs;
 use super::flag::Flag;
-use super::format::{FormatArgs, takes_one};
+use super::format::{FormatArgs, for_a_report, takes_one};
 use super::groups::{FITTING, HowArgs, RunArgs, WhatArgs};
 use super::help;
 use super::kernels::{chosen, families, kernels};
@@ -309,7 +309,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         labels: run.label.iter().map(|label| self::label(label)).collect::<Result<_, _>>()?,
         clock: CLOCK.of(&run.bench.clock, layers)?,
         binder: BINDER.of(&run.bench.binder, layers)?,
-        output: run.output,
+        output: for_a_report(run.output)?,
         force: run.force,
         dry_run: run.dry_run.then_some(dry_run),
         wait: run.bench.wait,

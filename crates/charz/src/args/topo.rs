@@ -31,7 +31,7 @@ pub(crate) struct TopoArgs {
     /// The longest that measuring may take, with a unit, e.g. 90s, 10m [default: 1m]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, requires = "measured")]
     pub(crate) budget: Option<String>,
-    /// The file to write or replace, unless it is a report; of --measured that measures, the new report's [default: charz-{host}-{date}.json in this folder]
+    /// Write to FILE, whose ending sets the format; of --measured that measures, the new report's [default: charz-{host}-{date}.json in this folder]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Replace an existing report, where --measured measures; what is no report is replaced anyway
@@ -80,11 +80,14 @@ pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> 
             (topo_page::XML.0, topo::Options::Xml { source: source.clone(), measured: None }),
             (topo_page::PNG.0, topo::Options::Png { source: source.clone() }),
         ];
-        return args.format.choose(topo_page::FORMATS.iter().map(|format| (format.name, said(format))).chain(others));
+        return args.format.choose(
+            args.output.as_deref(),
+            topo_page::FORMATS.iter().map(|format| (format.name, said(format))).chain(others),
+        );
     };
     let measured = measured.map(|report| named::report(report, notes)).transpose()?;
     let formats = [CARD, CSV, JSON, topo::XML].map(|format| (format.name, format));
-    let format = args.format.choose(formats)?;
+    let format = args.format.choose(args.output.as_deref().filter(|_| measured.is_some()), formats)?;
     let is_new = args.budget.is_some() || args.force || args.wait;
     match measured {
         Some(_) if is_new => Err(Error::bad_input(

@@ -175,7 +175,7 @@ pub(super) enum Verb {
     )]
     Predict(PredictArgs),
     /// Show or convert a report: summary, tables, HTML, SVG, CSV, Markdown, …
-    #[command(after_help = "Examples:\n  charz render last\n  charz render last --format html --output page.html")]
+    #[command(after_help = "Examples:\n  charz render last\n  charz render last --output page.html")]
     Render(RenderArgs),
     /// Show a table of values that another program measured as a report, or make one of it
     ///
@@ -183,7 +183,7 @@ pub(super) enum Verb {
     /// low and high or half width (95%), unit, and parameters such as size. Six values, or an interval, make a number that can be
     /// compared. With --format json it is a report, which every command takes: advise, compare, predict, render.
     #[command(
-        after_help = "Examples:\n  charz import table.tsv --topology machine.xml\n  charz import table.csv --topology 'Package:2 Core:8 PU:2' --format json --output report.json"
+        after_help = "Examples:\n  charz import table.tsv --topology machine.xml\n  charz import table.csv --topology 'Package:2 Core:8 PU:2' --output report.json"
     )]
     Import(ImportArgs),
     /// Compare two reports: slower, faster, same or inconclusive

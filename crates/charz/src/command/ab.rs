@@ -13,7 +13,7 @@ use super::sweep::{ClockKind, First, JournalRecorder, MeasuringContext, cannot_r
 use crate::exit::{Error, Exit};
 use crate::permit::Permitted;
 use crate::provenance;
-use crate::view::look;
+use crate::view::present;
 use crate::view::progress::{Progress, note};
 use charz_analysis::compare::{self, Comparison};
 use charz_analysis::page::Source;
@@ -124,7 +124,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     comparison.notes.extend(ended_early([&a, &b], &comparison, sides[0].request.budget.least()));
     // The numbers first: they are printed even if the disk refuses them, and kept even if they cannot be printed.
     let reports = [Source { name: "A", report: &a }, Source { name: "B", report: &b }];
-    let told = (options.terms.format.write)(&Compared { reports, comparison: &comparison }, &look::of_stdout(), out);
+    let told = present(options.terms.format, &Compared { reports, comparison: &comparison }, out);
     let finishing = stage.signals.let_finish();
     let finished = journals.into_iter().flatten().zip([&a, &b]).map(|(journal, report)| journal.finish(report));
     let files: Vec<_> = finished.collect();

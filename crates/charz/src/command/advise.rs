@@ -12,7 +12,7 @@ use super::render::read_open;
 use super::sweep::{First, MeasuringContext, New};
 use crate::exit::{Error, Exit};
 use crate::permit::{self, Consent, Permitted};
-use crate::view::look;
+use crate::view::present;
 use crate::view::progress::{Progress, note};
 use charz_analysis::answer::Answer;
 use charz_analysis::compare::{other_machine, other_program};
@@ -48,7 +48,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let is_empty = validation.as_ref().is_some_and(|all| all.iter().all(|one| one.regret.is_none()));
     let (answer, predicted, why_not) = (Answer::of(&report), better(&report), not_advised(&estimates));
     let advised = Advised { answer, advice, validation, predicted, why_not };
-    (options.format.write)(&advised, &look::of_stdout(), out)?;
+    present(options.format, &advised, out)?;
     Ok(match again {
         Some((_, Some(failure))) => failure,
         _ if is_empty => Exit::NoVerdict,

@@ -11,6 +11,7 @@ use charz_topology::{Backend, Machine, machine_xml};
 use super::sweep::{ClockKind, MeasuringContext};
 use crate::exit::{Error, Exit};
 use crate::view::audit::{Affinity, Format, Page, doubt};
+use crate::view::present;
 use crate::view::progress::note;
 use charz_analysis::card::{SAME_CLOCK, off_nominal};
 use charz_audit::{self as audit, Evidence, Figure, Kind, Lab, Probe, Reason, Relation, Round, Verdict};
@@ -75,7 +76,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let contradicted = audit.relations.iter().any(|relation| relation.verdict == Verdict::Contradicted);
     audit.machine.doubts.extend(audit.relations.iter().filter_map(doubt));
     let page = Page { machine, audit: &audit, affinity, seed, verbose: options.verbose };
-    let told = (options.format.write)(&page, out);
+    let told = present(options.format, &page, out);
     if let Some(file) = file {
         write(file, &audit.machine, options.force)?;
         note(&format!("the machine as measured is in {file:?}; charz map --topology reads it"));

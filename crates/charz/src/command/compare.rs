@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use super::history;
 use super::render::{names, read};
 use crate::exit::{Error, Exit};
-use crate::view::look;
+use crate::view::present;
 use charz_analysis::compare::{self, Refusal, Totals};
 use charz_analysis::history::Wanted;
 use charz_analysis::machines as analysis;
@@ -88,7 +88,7 @@ fn many(
     let price = |at: usize| of(at).next();
     let sources: Vec<Source<'_>> = names.iter().zip(&reports).map(|(name, report)| Source { name, report }).collect();
     let found = analysis::machines(&sources, &(0..files.len()).map(price).collect::<Vec<_>>());
-    (format.write)(&machines::Shown { sources: &sources, machines: &found }, &look::of_stdout(), out)?;
+    present(format, &machines::Shown { sources: &sources, machines: &found }, out)?;
     let mut values = found.rows.iter().flat_map(|row| &row.values).flatten();
     Ok(if values.any(|value| value.times.is_some()) { Exit::Done } else { Exit::NoVerdict })
 }
@@ -125,7 +125,7 @@ fn two(base: &Base, new_file: &PathBuf, terms: &Terms, out: &mut dyn Write) -> R
     comparison.notes.splice(..0, notes);
     let names = names(&[file, new_file.clone()]);
     let reports = [Source { name: &names[0], report: &base }, Source { name: &names[1], report: &new }];
-    (terms.format.write)(&Compared { reports, comparison: &comparison }, &look::of_stdout(), out)?;
+    present(terms.format, &Compared { reports, comparison: &comparison }, out)?;
     // The program is about to end. Taking millions of small pieces apart first would take a tenth as long as reading them did.
     std::mem::forget((base, new));
     Ok(exit(&comparison.totals, terms.strict))

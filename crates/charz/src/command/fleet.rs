@@ -10,7 +10,7 @@ use super::sweep::{self, New};
 use crate::collection::{Collection, Packed};
 use crate::exit::{Error, Exit};
 use crate::settings;
-use crate::view::look;
+use crate::view::{look, present};
 use charz_data::at_once;
 use charz_data::escape::counted;
 use charz_data::report;
@@ -62,7 +62,7 @@ pub(super) fn run(task: Task, out: &mut dyn Write) -> Result<Exit, Error> {
                 let passed = counted(passed.len(), "file");
                 look::say(&format!("charz: note: passed over {passed} of JSON that are no reports"));
             }
-            (format.write)(&judge(&visits, unreadable), &look::of_stdout(), out)?;
+            present(format, &judge(&visits, unreadable), out)?;
         }
         Task::Add { reports, db } => {
             let files = find(&reports)?.reports()?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{STREAM, render, stream};
 use crate::exit::{Error, Exit};
 use crate::view::lockutil::{Format, Page};
+use crate::view::present;
 use charz_analysis::lock_waits::{LockWaits, of_report, read};
 use charz_data::escape::counted;
 use charz_data::report::unpacked;
@@ -41,7 +42,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
             "{name} does not tell how long it watched; add --elapsed, example: --elapsed 30s"
         )));
     }
-    (format.write)(&Page { found: &found, cpus, elapsed_s: *elapsed_s }, out)?;
+    present(format, &Page { found: &found, cpus, elapsed_s: *elapsed_s }, out)?;
     Ok(Exit::Done)
 }
 

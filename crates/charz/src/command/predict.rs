@@ -9,6 +9,7 @@ use super::render::read;
 use super::{file_of, stream};
 use crate::exit::{Error, Exit};
 use crate::view::predict::{Format, Row, Told};
+use crate::view::present;
 use charz_analysis::predicted::points;
 use charz_data::escape::{counted, quoted};
 use charz_data::report::{Cell, Report, Status};
@@ -56,7 +57,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
             of_report(&read(report)?, mapping, *threads, other.as_ref())?
         }
     };
-    (options.format.write)(&told, out)?;
+    present(options.format, &told[..], out)?;
     // A table without a line to predict asks for the model alone, and what was measured there is no answer.
     let is_table = matches!(options.from, From::Table(..));
     let has_nothing = |told: &Told| {

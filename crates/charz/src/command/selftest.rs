@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::sweep::{ClockKind, MeasuringContext, cannot_record};
 use crate::exit::{Error, Exit};
 use crate::selftest::{FLOOR_NEEDS, Tally};
+use crate::view::present;
 use crate::view::progress::note;
 use charz_analysis::compare::{self, Quantity, Row, Verdict};
 use charz_data::escape::{counted, plain};
@@ -21,6 +22,7 @@ use charz_measure::plan::{Plan, Request};
 use charz_measure::predict::Predictor;
 use charz_measure::sweep::{new_report, take_turns};
 use charz_render::json;
+use charz_render::look::TerminalStyle;
 use charz_words::point;
 
 pub struct Options {
@@ -33,16 +35,16 @@ pub struct Options {
     pub format: &'static Format,
 }
 
-pub type Format = charz_render::formats::Format<fn(&Page<'_>, &mut dyn Write) -> io::Result<()>>;
+pub type Format = charz_render::formats::Format<fn(&Page<'_>, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
 /// All formats; the first is the default.
 pub const FORMATS: &[Format] = &[
     Format {
         name: "table",
         about: "",
-        write: |page, out| page.cells.iter().try_for_each(|cell| write_finding(cell, page, out)),
+        write: |page, _, out| page.cells.iter().try_for_each(|cell| write_finding(cell, page, out)),
     },
-    Format { name: "json", about: "", write: |page, out| json::write_pretty_line(page, out) },
+    Format { name: "json", about: "", write: |page, _, out| json::write_pretty_line(page, out) },
 ];
 
 /// What a self-test found.
@@ -134,7 +136,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         quantity: options.rules.quantity,
         cells: blank.cells.iter().zip(&findings).map(|(cell, tally)| Finding::of(cell, tally)).collect(),
     };
-    (options.format.write)(&page, out)?;
+    present(options.format, &page, out)?;
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);
     }

@@ -11,7 +11,9 @@ use super::STREAM;
 use crate::exit::{Error, Exit};
 use crate::permit::{Consent, Permitted};
 use crate::provenance::tool;
+use crate::view::look;
 use crate::view::plan::{self as plan_table, Planned};
+use crate::view::present;
 use crate::view::progress::note;
 use charz_analysis::pairs::Choice;
 use charz_data::escape::{plain, quoted};
@@ -26,6 +28,7 @@ use charz_measure::predict::Predictor;
 use charz_measure::sweep::{Context, new_report};
 use charz_measure::user_program::{self, identity};
 use charz_render::formats::{Format, JSON, ReportWriter};
+use charz_render::wrapped;
 
 pub(super) mod name;
 mod recorder;
@@ -317,7 +320,7 @@ fn show(
         Some(choice) => plan_table::write_pairs(&choice, context.machine, &plan, out)?,
         None => {
             let limits = context.limits;
-            (dry_run.format.write)(&Planned { plan: &plan, limits, report: &report, report_bytes, is_timed }, out)?
+            present(dry_run.format, &Planned { plan: &plan, limits, report: &report, report_bytes, is_timed }, out)?
         }
     }
     Ok(Exit::Done)
@@ -346,7 +349,8 @@ fn tell_file(file: &Path, session: &Session<'_>, out: &mut dyn Write) -> std::io
         writeln!(out, "{file}")?;
     } else if session.format.for_people() {
         writeln!(out, "\nreport: {file}")?;
-        writeln!(out, "more: charz render {} --format table (every number), --format html (a page)", quoted(&file))?;
+        let more = format!("more: charz render {} --format table (every number), -o page.html (a page)", quoted(&file));
+        wrapped::hanging(&more, 2, look::tables(), out)?;
     } else {
         note(&format!("report: {file}"));
     }

@@ -8,6 +8,7 @@ use super::render::read;
 use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
 use crate::view::look;
+use crate::view::present;
 use crate::view::progress::note;
 use crate::view::topo::{self, Format};
 use charz_analysis::numa;
@@ -63,8 +64,7 @@ pub const XML: &formats::Format = &formats::Format {
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     match options {
         Options::Said { source, format } => {
-            let (machine, look) = (discover(&source)?, look::of_stdout());
-            (format.write)(&machine, &look, out)?;
+            present(format, &discover(&source)?, out)?;
         }
         Options::Png { .. } if look::is_terminal() => {
             return Err(Error::bad_input("--format png is no text; name a file with --output"));

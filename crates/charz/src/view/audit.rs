@@ -14,9 +14,10 @@ use charz_audit::{Audit, Evidence, Figure, Kind, Reason, Relation, Verdict};
 use charz_data::escape::counted;
 use charz_data::{Arrange, units};
 use charz_render::grid::columns;
+use charz_render::look::TerminalStyle;
 use charz_render::{html, json, wrapped};
 
-pub type Format = charz_render::formats::Format<fn(&Page<'_>, &mut dyn Write) -> io::Result<()>>;
+pub type Format = charz_render::formats::Format<fn(&Page<'_>, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
 pub static FORMATS: &[Format] = &[
     Format { name: "table", about: "counts of each relation, then those contradicted or inconclusive", write: table },
@@ -24,7 +25,7 @@ pub static FORMATS: &[Format] = &[
     Format {
         name: "html",
         about: "one file for a browser: the verdict, every relation, the machine as the system reports it",
-        write: |page, out| html::write(&as_page(page), &look::of_stdout(), out),
+        write: |page, look, out| html::write(&as_page(page), look, out),
     },
 ];
 
@@ -49,7 +50,7 @@ pub struct Affinity {
     pub bound: u64,
 }
 
-fn write_json(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_json(page: &Page<'_>, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let Audit { relations, machine, rounds, cut_short } = page.audit;
     let figure = |one: &Figure| object!({ "name": one.name.to_string(), "value": one.value, "unit": one.unit });
     let relation = |of: &Relation| {
@@ -114,18 +115,12 @@ const MOST_ON_PAGE: usize = 2000;
 /// The most relations that are listed of a kind and verdict.
 const MOST_LISTED: usize = 10;
 
-fn table(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn table(page: &Page<'_>, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let relations = &page.audit.relations;
     wrapped::labelled("", 0, &headline(page), look::paragraph(), out)?;
     writeln!(out)?;
     let rows = counts(relations);
-    columns(
-        &["relation", "confirmed", "contradicted", "inconclusive", "figures"],
-        &[0, 4],
-        &rows,
-        look::tables(),
-        out,
-    )?;
+    columns(&["relation", "confirmed", "contradicted", "inconclusive", "figures"], &[0, 4], &rows, look.tables, out)?;
     if let Some(affinity) = page.affinity {
         writeln!(out, "\n{}", affinity.told())?;
     }
@@ -200,8 +195,7 @@ fn headline(page: &Page<'_>) -> String {
         (true, 0, 1..) => "confirmed".to_owned(),
         (true, _, confirmed) if is_open || confirmed == 0 => "not decided".to_owned(),
         (true, open, confirmed) => {
-            let all = counted(confirmed + open, "claimed relation");
-            format!("confirmed as far as it could be decided ({confirmed} of {all} of cores, caches and memory)")
+            format!("confirmed in {confirmed} of {}, {open} undecided", counted(confirmed + open, "claim"))
         }
     };
     let machine = page.machine;
@@ -214,7 +208,7 @@ fn headline(page: &Page<'_>) -> String {
     }
     parts.push(counted(machine.packages.len(), "socket"));
     parts.push(counted(machine.numa_nodes.len(), "NUMA node"));
-    format!("The topology that Linux reports is {verdict}: {}; ALU groups: {}", parts.join(", "), groups(page.audit))
+    format!("Linux's topology is {verdict}: {}; ALU groups: {}", parts.join(", "), groups(page.audit))
 }
 
 /// How many ALU groups cores have.
@@ -388,7 +382,7 @@ mod tests {
             (vec![core(Inconclusive), alu], "not decided:"),
             (vec![core(Inconclusive), l2(Confirmed)], "not decided:"),
             (vec![core(Confirmed), (Kind::Alu, None, Inconclusive)], "confirmed:"),
-            (vec![core(Confirmed), l2(Inconclusive), alu], "confirmed as far as it could be decided (1 of 2 claimed"),
+            (vec![core(Confirmed), l2(Inconclusive), alu], "confirmed in 1 of 2 claims, 1 undecided:"),
         ] {
             let relations = relations.into_iter().map(of).collect();
             let audit = Audit { relations, machine: machine.clone(), rounds: 1, cut_short: false };

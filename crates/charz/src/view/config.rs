@@ -2,16 +2,16 @@
 
 use std::io::{self, Write};
 
-use super::look;
 use charz_data::escape::plain;
+use charz_render::look::TerminalStyle;
 use charz_render::{grid, json};
 use serde::Serialize;
 
-pub type Format = charz_render::formats::Format<fn(&[Setting], &mut dyn Write) -> io::Result<()>>;
+pub type Format = charz_render::formats::Format<fn(&[Setting], &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
 pub static FORMATS: &[Format] = &[
     Format { name: "table", about: "", write: table },
-    Format { name: "json", about: "", write: |settings, out| json::write_pretty_line(&settings, out) },
+    Format { name: "json", about: "", write: |settings, _, out| json::write_pretty_line(&settings, out) },
 ];
 
 /// A flag with its value.
@@ -24,11 +24,11 @@ pub struct Setting {
     pub from: String,
 }
 
-fn table(settings: &[Setting], out: &mut dyn Write) -> io::Result<()> {
+fn table(settings: &[Setting], look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let row = |setting: &Setting| {
         let value = if setting.values.is_empty() { "-".to_owned() } else { plain(&setting.values.join(",")) };
         [format!("--{}", setting.flag), value, plain(&setting.from)]
     };
     let rows: Vec<_> = settings.iter().map(row).collect();
-    grid::columns(&["flag", "value", "from"], &[0, 1, 2], &rows, look::tables(), out)
+    grid::columns(&["flag", "value", "from"], &[0, 1, 2], &rows, look.tables, out)
 }

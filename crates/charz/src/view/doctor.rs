@@ -9,14 +9,15 @@ use super::look;
 use charz_data::escape::{counted, plain, shortened};
 use charz_measure::doctor::{Finding, State};
 use charz_render::grid::columns;
+use charz_render::look::TerminalStyle;
 use charz_render::term::ascii;
 use charz_render::{json, wrapped};
 
-pub type Format = charz_render::formats::Format<fn(&Page<'_>, &mut dyn Write) -> io::Result<()>>;
+pub type Format = charz_render::formats::Format<fn(&Page<'_>, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
 #[rustfmt::skip]
 pub static FORMATS: &[Format] = &[
-    Format { name: "table", about: "", write: |page, out| ascii::within(&look::of_stdout(), out, |out| table(page, out)) },
+    Format { name: "table", about: "", write: |page, look, out| ascii::within(look, out, |out| table(page, look, out)) },
     Format { name: "json", about: "", write: write_json },
 ];
 
@@ -59,10 +60,10 @@ fn word(state: State) -> &'static str {
 /// The longest that is printed of what was read where each check has one line.
 const ROOM: f64 = 60.0;
 
-fn table(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn table(page: &Page<'_>, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let Page { findings, verbose } = page;
     let Summary { disturb, limit, unavailable, ok } = Summary::of(findings);
-    let width = look::tables();
+    let width = look.tables;
     writeln!(out, "{disturb} to fix, {}, {unavailable} not available, {ok} ok", counted(limit, "note"))?;
     let mut sorted: Vec<&Finding> = findings.iter().collect();
     sorted.arrange_by_key(|finding| finding.state);
@@ -115,7 +116,7 @@ fn at_length(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     wrapped::labelled("", INDENT, &format!("fix: {}", plain(&finding.fix)), width, out)
 }
 
-fn write_json(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_json(page: &Page<'_>, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     #[derive(Serialize)]
     struct Shown<'a> {
         summary: Summary,
@@ -154,7 +155,7 @@ mod tests {
 
     fn shown(verbose: bool) -> String {
         let mut out = Vec::new();
-        table(&Page { findings: &findings(), verbose }, &mut out).unwrap();
+        table(&Page { findings: &findings(), verbose }, &TerminalStyle::PLAIN, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -4,22 +4,24 @@ use std::io::{self, Write};
 
 use super::look;
 use charz_data::checks::{CHECKS, Check, Scale, Severity};
+use charz_render::look::TerminalStyle;
 use charz_render::{json, wrapped};
 use serde_json::{Map, Value, json};
 
-pub type Format = charz_render::formats::Format<fn(Option<&Check>, &mut dyn Write) -> io::Result<()>>;
+pub type Format =
+    charz_render::formats::Format<fn(&Option<&'static Check>, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
 pub static FORMATS: &[Format] = &[
     Format { name: "text", about: "", write: text },
     Format {
         name: "markdown",
         about: "",
-        write: |check, out| out.write_all(check.map_or_else(markdown, section).as_bytes()),
+        write: |check, _, out| out.write_all(check.map_or_else(markdown, section).as_bytes()),
     },
     Format {
         name: "json",
         about: "",
-        write: |check, out| match check {
+        write: |check, _, out| match check {
             Some(check) => json::write_pretty_line(&object(check), out),
             None => json::write_pretty_line(&CHECKS.iter().map(|check| object(check)).collect::<Vec<_>>(), out),
         },
@@ -29,7 +31,7 @@ pub static FORMATS: &[Format] = &[
 /// Columns before the text of a field: the longest label and two blanks.
 const INDENT: usize = 12;
 
-fn text(check: Option<&Check>, out: &mut dyn Write) -> io::Result<()> {
+fn text(check: &Option<&'static Check>, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let width = look::paragraph();
     let Some(check) = check else {
         for check in CHECKS {

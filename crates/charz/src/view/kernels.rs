@@ -5,14 +5,15 @@ use charz_data::params::{LAYOUT, MEMORY, MIX, PAGES, Param, SIZE};
 use charz_data::{Card, KNOWN_AS, Params};
 use charz_kernels::{Family, Kernel, Metric, WorkerCount};
 use charz_render::grid::columns;
+use charz_render::look::TerminalStyle;
 use charz_render::{json, wrapped};
 use serde::Serialize;
 
-pub type Format = charz_render::formats::Format<fn(&Of, &mut dyn Write) -> io::Result<()>>;
+pub type Format = charz_render::formats::Format<fn(&Of, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
 pub static FORMATS: &[Format] = &[
     Format { name: "table", about: "", write: table },
-    Format { name: "json", about: "", write: |of, out| json::write_pretty_line(&of.rows(), out) },
+    Format { name: "json", about: "", write: |of, _, out| json::write_pretty_line(&of.rows(), out) },
 ];
 
 /// What is shown.
@@ -113,14 +114,14 @@ fn rows() -> Vec<Row> {
     charz_workloads::kernels().map(Row::of).collect()
 }
 
-fn table(of: &Of, out: &mut dyn Write) -> io::Result<()> {
+fn table(of: &Of, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let rows = of.rows();
     match (of, rows.as_slice()) {
-        (Of::Index, rows) => index(rows, out),
+        (Of::Index, rows) => index(rows, look.tables.min(look::WIDEST), out),
         (Of::Some(_), [one]) => at_length(one, out),
         (Of::Some(_), rows) => {
             let rows: Vec<_> = rows.iter().map(|row| [row.name.to_owned(), row.about.to_owned()]).collect();
-            columns(&["kernel", "what a thread does"], &[0, 1], &rows, look::tables(), out)
+            columns(&["kernel", "what a thread does"], &[0, 1], &rows, look.tables, out)
         }
         (Of::All, rows) => rows.iter().try_for_each(|row| at_length(row, out)),
     }
@@ -139,8 +140,7 @@ fn measures(family: Family) -> &'static str {
     }
 }
 
-fn index(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
-    let width = look::tables().min(look::WIDEST);
+fn index(rows: &[Row], width: usize, out: &mut dyn Write) -> io::Result<()> {
     let (families, kernels) = (charz_workloads::families().count(), rows.len());
     let counts = format!("{kernels} kernels in {families} families");
     wrapped::hanging(&format!("{counts} (charz kernels FAMILY or NAME shows more, --all everything)"), 2, width, out)?;
@@ -314,7 +314,7 @@ mod tests {
 
     fn shown(of: &Of) -> String {
         let mut out = Vec::new();
-        table(of, &mut out).unwrap();
+        table(of, &TerminalStyle::PLAIN, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -7,10 +7,11 @@ use serde::Serialize;
 use super::look;
 use charz_analysis::lock_waits::{LockWait, LockWaits};
 use charz_data::escape::{counted, plain};
+use charz_render::look::TerminalStyle;
 use charz_render::report::csv::{harmless, record};
 use charz_render::{json, wrapped};
 
-pub type Format = charz_render::formats::Format<fn(&Page<'_>, &mut dyn Write) -> io::Result<()>>;
+pub type Format = charz_render::formats::Format<fn(&Page<'_>, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
 pub static FORMATS: &[Format] = &[
     Format { name: "table", about: "", write: table },
@@ -73,7 +74,7 @@ impl Page<'_> {
 const MOST_TOTAL: f64 = 1.01;
 
 /// The columns of the `lockutil` that S. Sistare described.
-fn table(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn table(page: &Page<'_>, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, " CPU-util  {:<20} Caller", "Lock")?;
     for wait in &page.found.waits {
         let mark = match wait.sleeps {
@@ -96,7 +97,7 @@ fn table(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
         notes.push("* its waiters sleep: the share of the CPUs' time that they waited, which is no use of a CPU and not in TOTAL".to_owned());
     }
     notes.extend(page.remarks());
-    notes.iter().try_for_each(|note| wrapped::hanging(note, 2, look::tables(), out))
+    notes.iter().try_for_each(|note| wrapped::hanging(note, 2, look.tables, out))
 }
 
 #[derive(Serialize)]
@@ -128,7 +129,7 @@ struct Told<'a> {
     first_unknown: &'a [String],
 }
 
-fn write_json(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_json(page: &Page<'_>, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let told = Told {
         cpus: page.cpus,
         elapsed_s: page.own_elapsed_s().or(page.elapsed_s),
@@ -142,7 +143,7 @@ fn write_json(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     json::write_pretty_line(&told, out)
 }
 
-fn csv(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn csv(page: &Page<'_>, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     // Rows have no place for these.
     page.remarks().iter().for_each(|remark| look::say(&format!("charz: {remark}")));
     record(out, ["cpu_util", "lock", "caller", "count", "waited_s", "sleeps"])?;
@@ -165,7 +166,7 @@ mod tests {
             let rows = format!("9  58.00 s  {kind}  f+0x4\n9  1.00 s  spinlock  g+0x4\n");
             let found = read(&format!("contended  total wait  type  caller\n{rows}")).unwrap();
             let (page, mut out) = (Page { found: &found, cpus: 8, elapsed_s: Some(10.0) }, Vec::new());
-            table(&page, &mut out).unwrap();
+            table(&page, &TerminalStyle::PLAIN, &mut out).unwrap();
             (page.total().unwrap(), String::from_utf8(out).unwrap())
         };
         for (kind, expected) in [("mutex", [1.0, 59.0]), ("rwsem:W", [1.0, 1.0]), ("rwlock:R", [59.0, 59.0])] {

@@ -13,12 +13,13 @@ use charz_data::report::Report;
 use charz_data::{Role, units};
 use charz_measure::limits::{Limits, MEMORY_SHARE_PERCENT};
 use charz_measure::plan::{Plan, PlannedCell, narrowed_until};
+use charz_render::look::TerminalStyle;
 use charz_render::term::ascii;
 use charz_render::{grid, json};
 use charz_words::point;
 use serde_json::json;
 
-pub type Format = charz_render::formats::Format<fn(&Planned<'_>, &mut dyn Write) -> io::Result<()>>;
+pub type Format = charz_render::formats::Format<fn(&Planned<'_>, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
 /// A plan, and what it was made from and will make.
 pub struct Planned<'a> {
@@ -40,17 +41,17 @@ impl Planned<'_> {
 
 #[rustfmt::skip]
 pub static FORMATS: &[Format] = &[
-    Format { name: "table", about: "A row per configuration, then the totals.", write: |planned, out| ascii::within(&look::of_stdout(), out, |out| table(planned, out)) },
+    Format { name: "table", about: "A row per configuration, then the totals.", write: |planned, look, out| ascii::within(look, out, |out| table(planned, look, out)) },
     Format { name: "json", about: "The totals, and every configuration with its predicted time or the reason why it is skipped.", write: as_json },
 ];
 
-fn table(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn table(planned: &Planned<'_>, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let Planned { plan, limits, report_bytes, is_timed, .. } = *planned;
     let open = plan.is_open();
     let row = |(cell, open): (&PlannedCell, &bool)| row(cell, *open, planned.is_timed(cell));
     let rows: Vec<_> = plan.cells.iter().zip(&open).map(row).collect();
     let heading = ["kernel", "threads", "mapping", "level", "memory", "iterations", "one run", "planned"];
-    grid::columns(&heading, &[0, 2, 3, 7], &rows, look::tables(), out)?;
+    grid::columns(&heading, &[0, 2, 3, 7], &rows, look.tables, out)?;
     writeln!(
         out,
         "\n{} of {} × {}",
@@ -112,7 +113,7 @@ fn amounts(plan: &Plan) -> Vec<String> {
     amounts.map(|param| format!("--{} {}", param.name, (param.show)(&plan.params))).collect()
 }
 
-fn as_json(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn as_json(planned: &Planned<'_>, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let Planned { plan, report, report_bytes, is_timed, .. } = *planned;
     let cells = plan.cells.iter().zip(plan.is_open()).map(|(cell, is_open)| {
         json!({
@@ -168,8 +169,9 @@ pub fn write_pairs(choice: &Choice, machine: &Machine, plan: &Plan, out: &mut dy
     let rows: Vec<_> = choice.classes.iter().map(row).collect();
     let all: u64 = choice.classes.iter().map(|chosen| chosen.pairs).sum();
     let (pairs, each) = (counted(choice.pairs.len(), "pair"), counted(plan.cells.len(), "configuration"));
-    ascii::within(&look::of_stdout(), out, |out| {
-        grid::columns(&["distance", "pairs", "to measure"], &[0], &rows, look::tables(), out)?;
+    let look = &look::of_stdout();
+    ascii::within(look, out, |out| {
+        grid::columns(&["distance", "pairs", "to measure"], &[0], &rows, look.tables, out)?;
         writeln!(out, "\n{pairs} of {all}, {each} × {}", ends(plan, true))
     })
 }

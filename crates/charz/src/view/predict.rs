@@ -4,14 +4,14 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json as object};
 
-use super::look;
 use charz_data::escape::{counted, plain};
 use charz_data::report::Unit;
 use charz_data::units;
 use charz_model::{Missed, Parameter, Prediction};
+use charz_render::look::TerminalStyle;
 use charz_render::{grid, json, wrapped};
 
-pub type Format = charz_render::formats::Format<fn(&[Told], &mut dyn Write) -> io::Result<()>>;
+pub type Format = charz_render::formats::Format<fn(&[Told], &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
 pub static FORMATS: &[Format] =
     &[Format { name: "table", about: "", write: table }, Format { name: "json", about: "", write: write_json }];
@@ -56,8 +56,8 @@ fn rounded(value: f64) -> String {
     }
 }
 
-fn table(all: &[Told], out: &mut dyn Write) -> io::Result<()> {
-    let width = look::tables();
+fn table(all: &[Told], look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
+    let width = look.tables;
     for (at, told) in all.iter().enumerate() {
         if at > 0 {
             writeln!(out)?;
@@ -121,7 +121,7 @@ fn most(told: &Told) -> String {
     format!("{caps}{serial}{peak}")
 }
 
-fn write_json(all: &[Told], out: &mut dyn Write) -> io::Result<()> {
+fn write_json(all: &[Told], _: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let one = |told: &Told| {
         let row = |row: &Row| {
             object!({

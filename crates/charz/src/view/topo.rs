@@ -159,19 +159,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_row_says_where_a_strand_is_and_what_it_shares() {
-        let mut machine = synthetic("pack:2 l2:1 core:2 l1d:1 group:2 pu:2");
-        machine.strands[15].usable = false;
-        let table = show("table", &machine);
-        let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
-        assert_eq!(rows.len(), 17);
-        assert_eq!(rows[0].join(" "), "strand socket numa core alu slot in-core kind usable caches");
-        assert_eq!(rows[7].join(" "), "6 0 0 1 1 0 2 - yes L1d:1 L2:0");
-        assert_eq!(rows[16].join(" "), "15 1 0 3 1 1 3 - no L1d:3 L2:1");
-        assert_eq!(show("table", &synthetic("pu:1")).lines().last().unwrap().split_whitespace().nth(1), Some("-"));
-    }
-
     /// Also where those differ from the order of the nodes, and where a CPU has several.
     #[test]
     fn nodes_have_the_systems_numbers() {
@@ -191,31 +178,5 @@ mod tests {
         let table = show("table", &machine);
         let nodes: Vec<&str> = table.lines().skip(1).filter_map(|line| line.split_whitespace().nth(2)).collect();
         assert_eq!(nodes, ["8", "8", "3", "3"]);
-    }
-
-    fn shown(machine: &Machine, columns: usize) -> String {
-        let mut out = Vec::new();
-        boxes(machine, &TerminalStyle { columns, ..TerminalStyle::PLAIN }, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
-    }
-
-    #[test]
-    fn a_machine_is_drawn_as_boxes() {
-        let mut machine =
-            synthetic("pack:2 [numa(memory=64GiB)] l3:1(size=32MiB) core:2 l1d:1(size=32KiB) group:2 pu:2");
-        machine.strands[15].usable = false;
-        let found = shown(&machine, 120);
-        for words in ["┌socket 0", "NUMA node 1", "core 3", "[8 9] [10 11]", "[12 13] [14 (15)]"] {
-            assert!(found.contains(words), "{words}: {found}");
-        }
-        assert!(found.contains("(…) may not be used"), "{found}");
-        assert!(found.ends_with("ALU groups: stated: the topology groups strands below the core\n"), "{found}");
-    }
-
-    #[test]
-    fn boxes_are_drawn_where_they_have_room() {
-        let machine = synthetic("pack:1 die:2 l3:1 l2:2 core:2 pu:2");
-        assert!(shown(&machine, 100).contains('┌'));
-        assert!(shown(&synthetic("Package:4 Core:16 Group:2 PU:4"), 60).contains('┌'));
     }
 }

@@ -18,7 +18,7 @@ pub fn launches<'a>(advice: &'a Advice<'_>) -> impl Iterator<Item = (&'static st
 
 /// The line that most can paste: charz exec's where unpinned threads lose or memory was remote, else taskset's, for each of several
 /// copies, or numactl's where memory is not left to the threads' own touch. `None` where the operating system places both, where
-/// no line places the memory, and where the placement is not [settled](Advice::is_settled).
+/// the line would name all CPUs and nothing else, where no line places the memory, and where the placement is not [settled](Advice::is_settled).
 pub fn paste(advice: &Advice<'_>) -> Option<String> {
     if !advice.is_settled() {
         return None;
@@ -39,6 +39,8 @@ pub fn paste(advice: &Advice<'_>) -> Option<String> {
         return Some(format!("charz exec --mapping {mapping} --threads {threads} -- {}", program(advice)));
     }
     let tool = match advice.home() {
+        // The system keeps threads on these without a line.
+        MemoryHome::Local if !must_pin && takes_all_cpus(advice) => return None,
         MemoryHome::Local if !must_pin => "taskset",
         MemoryHome::Local => "exec",
         MemoryHome::Remote if placed(advice).has_several_remotes() => return None,
@@ -47,6 +49,12 @@ pub fn paste(advice: &Advice<'_>) -> Option<String> {
         _ => "numactl",
     };
     launches(advice).find(|(name, _)| *name == tool)?.1.line(&program(advice))
+}
+
+/// Whether it names every usable CPU, and no more about the program than that.
+fn takes_all_cpus(advice: &Advice<'_>) -> bool {
+    let seats = &advice.best.cell.seats;
+    advice.load != Load::Program && advice.report.machine.usable_strands().all(|one| seats.contains(&Some(one.os_id)))
 }
 
 /// What is launched: the user's program as it was measured so, and [`PROGRAM`] for others and for copies.

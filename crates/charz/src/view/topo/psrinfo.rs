@@ -65,9 +65,6 @@ fn chip(machine: &Machine, package: Option<u32>, strands: &[&Strand]) -> Option<
 
 #[cfg(test)]
 mod tests {
-    use charz_topology::{Info, Kind};
-
-    use super::super::tests::{show, synthetic};
     use super::collapsed;
 
     #[test]
@@ -81,34 +78,5 @@ mod tests {
         ] {
             assert_eq!(collapsed(&ids), text);
         }
-    }
-
-    #[test]
-    fn a_processor_has_its_cores_and_its_chip_below_it() {
-        let mut machine = synthetic("pack:2 core:2 pu:2");
-        machine.packages[1].model = Some("UltraSPARC-T2+".to_owned());
-        let infos = vec![Info { name: "FrequencyMaxMHz".to_owned(), value: "1414".to_owned() }];
-        machine.kinds = vec![Kind { speed_rank: Some(0), how_known: String::new(), infos, strands: 8 }];
-        for strand in &mut machine.strands {
-            strand.kind = Some(0);
-        }
-        let expected = "\
-The physical processor has 2 cores and 4 virtual processors (0-3)
-  The core has 2 virtual processors (0 1)
-  The core has 2 virtual processors (2 3)
-The physical processor has 2 cores and 4 virtual processors (4-7)
-  The core has 2 virtual processors (4 5)
-  The core has 2 virtual processors (6 7)
-    UltraSPARC-T2+ (clock 1414 MHz)
-";
-        assert_eq!(show("psrinfo", &machine), expected);
-    }
-
-    #[test]
-    fn one_is_singular_and_a_single_core_needs_no_line() {
-        let shown = |description| show("psrinfo", &synthetic(description));
-        assert_eq!(shown("pack:1 core:1 pu:1"), "The physical processor has 1 virtual processor (0)\n");
-        // Cores that the description does not name are not made up.
-        assert_eq!(shown("pu:2"), "The physical processor has 2 virtual processors (0 1)\n");
     }
 }

@@ -64,24 +64,3 @@ fn short(bytes: u64) -> String {
     }
     if value < 10.0 && !unit.is_empty() { format!("{value:.1}{unit}") } else { format!("{value:.0}{unit}") }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::{show, synthetic};
-
-    /// The listings of S. Sistare's pages, of a T5440 with 32 GiB at each processor and of a machine of two strands a core.
-    #[test]
-    fn the_listings_of_the_source() {
-        let t5440 = synthetic("Package:4 [NUMA(memory=34359738368)] Core:8 PU:8");
-        let text = show("lgrpinfo", &t5440);
-        let expected = "lgroup 0 (root):\n        Children: 1-4\n        CPUs: 0-255\n        Memory: installed 128G\n\
-                        lgroup 1 (leaf):\n        Children: none, Parent: 0\n        CPUs: 0-63\n        Memory: installed 32G\n";
-        assert!(text.starts_with(expected) && text.contains("CPUs: 192-255"), "{text}");
-        let text = show("showcores", &synthetic("Core:2 PU:2"));
-        assert_eq!(text, " CPU core\n   0    0\n   1    0\n   2    2\n   3    2\n");
-        assert!(
-            show("lgrpinfo", &synthetic("PU:2"))
-                .starts_with("lgroup 0 (root):\n        Children: none\n        CPUs: 0-1\n")
-        );
-    }
-}

@@ -137,22 +137,6 @@ mod tests {
     use super::super::tests::{show, synthetic};
 
     #[test]
-    fn parts_lie_inside_each_other() {
-        let machine = synthetic("pack:2 [numa(memory=64GiB)] l3:1(size=32MiB) core:2 l1d:1(size=32KiB) group:2 pu:2");
-        let expected = "\
-2 sockets · 4 cores · 16 CPUs (4 per core) · 2 NUMA nodes · 128 GiB
-  socket 0 + NUMA node 0 (64 GiB) + L3:0 (32 MiB)
-    L1d:0 (32 KiB) + core 0: strands (0-1) (2-3)
-    L1d:1 (32 KiB) + core 1: strands (4-5) (6-7)
-  socket 1 + NUMA node 1 (64 GiB) + L3:1 (32 MiB)
-    L1d:2 (32 KiB) + core 2: strands (8-9) (10-11)
-    L1d:3 (32 KiB) + core 3: strands (12-13) (14-15)
-ALU groups: stated: the topology groups strands below the core
-";
-        assert_eq!(show("tree", &machine), expected);
-    }
-
-    #[test]
     fn what_is_not_in_the_tree_has_lines_of_its_own() {
         let mut machine = synthetic("pack:1 core:2 pu:1");
         machine.absent = vec![2, 3];
