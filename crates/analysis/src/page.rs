@@ -35,10 +35,10 @@ mod versus;
 use std::collections::{BTreeSet, HashMap};
 
 use crate::answer::Answer;
-use crate::compare::Comparison;
 use crate::figure::{Figure, Table};
 use crate::findings::findings;
 use cells::CellsByKernel;
+use charz_claims::compare::Comparison;
 use charz_claims::verdict::verdicts;
 use charz_data::report::{Finding, FindingKind};
 use charz_estimate::Estimates;
@@ -212,9 +212,11 @@ pub fn page(sources: &[Source<'_>]) -> Page {
     finished(draw(sources, &versus::compared(sources), |_| true))
 }
 
-/// The same of two reports of which it is known how they compare.
-pub fn of_comparison(sources: &[Source<'_>; 2], comparison: &Comparison) -> Page {
-    finished(draw(sources, &[Ok(comparison.clone())], |_| true))
+/// The same of two reports of which it is known how they compare, with notes of who compared them.
+pub fn of_comparison(sources: &[Source<'_>; 2], comparison: &Comparison<'_>, asides: &[String]) -> Page {
+    let compared = [Ok(comparison.clone())];
+    let summary = versus::summary(sources, &compared, asides);
+    finished(Page { summary, ..draw(sources, &compared, |_| true) })
 }
 
 /// A page that is small enough, and in which each name is one figure's.
@@ -225,7 +227,7 @@ fn finished(mut page: Page) -> Page {
 }
 
 /// All that these reports say, with the sections that are asked for.
-fn draw(sources: &[Source<'_>], compared: &[Found], is_asked: impl Fn(&str) -> bool) -> Page {
+fn draw(sources: &[Source<'_>], compared: &[Found<'_>], is_asked: impl Fn(&str) -> bool) -> Page {
     let each = || sources.iter().map(|source| source.report);
     let sorted = CellsByKernel::of(
         sources,
@@ -251,7 +253,7 @@ fn draw(sources: &[Source<'_>], compared: &[Found], is_asked: impl Fn(&str) -> b
         title: title(sources),
         answers,
         differences: about::differences(&abouts),
-        summary: versus::summary(sources, compared),
+        summary: versus::summary(sources, compared, &[]),
         sources: abouts,
         verdicts: verdicts::table(&sorted),
         doubts: with_source(each().map(doubts)),

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use charz_analysis::compare::built;
 use charz_analysis::culprits::{Disturber, disturbers};
-use charz_analysis::history::seconds;
+use charz_claims::compare::{BUILD, Fact, Said};
+use charz_claims::history::seconds;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Evidence, Report, Status, packed_speeds};
 use charz_data::{Arrange, Family, Metric, Role};
@@ -271,6 +271,10 @@ impl Visit {
         let shares = report.cells.iter().filter_map(|cell| cell.delivered_share());
         let mut disturbers = disturbers(report.cells.iter().flat_map(|cell| &cell.invocations));
         disturbers.truncate(MOST_NAMED);
+        let built = |fact: &Fact| match (fact.of)(report)? {
+            Said::Text(value) => Some((fact.name.to_owned(), value.to_owned())),
+            _ => None,
+        };
         Visit {
             host: host.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| name.to_owned()),
             slurm_name: host.slurm_name.clone(),
@@ -282,7 +286,7 @@ impl Visit {
             kind,
             structure,
             settings,
-            build: built(report).map(|(what, value)| (what.to_owned(), value.to_owned())).into(),
+            build: BUILD.iter().filter_map(built).collect(),
             is_guest: host.virtual_machine == Some(true),
             cpus: [usable, machine.strands.len()],
             speeds,

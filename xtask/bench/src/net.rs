@@ -58,18 +58,14 @@ const PLANTS: [Plant; 13] = [
     Plant(
         "the margin between two reports",
         Edit {
-            file: "crates/analysis/src/compare.rs",
+            file: "crates/claims/src/compare.rs",
             from: "pub const SEQUENTIAL: f64 = 2.0;",
             to: "pub const SEQUENTIAL: f64 = 9.0;",
         },
     ),
     Plant(
         "a word of a comparison",
-        Edit {
-            file: "crates/analysis/src/compare/sentence.rs",
-            from: "\"runs not interleaved\"",
-            to: "\"one after the other\"",
-        },
+        Edit { file: "crates/words/src/compare.rs", from: "\"runs not interleaved\"", to: "\"one after the other\"" },
     ),
     Plant(
         "how much better another model has to be",
