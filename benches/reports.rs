@@ -1,10 +1,10 @@
 //! What it takes to write, read and judge a report, to conclude from it, and to show it.
 
 use charz_analysis::answer::Answer;
-use charz_analysis::compare::{Options, compare};
 use charz_analysis::page::{Page, Source, page};
 use charz_benches::cases::{Case, case, keep};
 use charz_claims::advise::advise;
+use charz_claims::compare::{Options, compare};
 use charz_data::report::{File, Report, Unit, fixtures, parse};
 use charz_estimate::Estimates;
 use charz_measure::sweep::judge_report;

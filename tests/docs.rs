@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use charz_analysis::compare::Comparison;
 use charz_data::{report::File, schema_of};
 use charz_replicate::Replication;
+use charz_words::compare::wire::Comparison;
 use serde_json::{Value, json};
 
 use crate::support::{output, root};

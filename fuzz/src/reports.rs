@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use charz::parsers;
-use charz_analysis::compare;
 use charz_analysis::page::Source;
+use charz_claims::compare;
 use charz_data::escape::one_line;
 use charz_data::report::Report;
 use charz_judge::JudgeContext;

@@ -33,7 +33,7 @@ pub fn check() -> Outcome {
 /// The JSON Schemas, with their files: the program includes them.
 const SCHEMAS: [(&str, &str); 3] = [
     ("report", "crates/data/schema/report.json"),
-    ("comparison", "crates/analysis/schema/comparison.json"),
+    ("comparison", "crates/words/schema/comparison.json"),
     ("replication", "crates/replicate/schema/replication.json"),
 ];
 const PRINT_SCHEMA: [&str; 8] =

@@ -12,9 +12,9 @@ use fastrand::Rng;
 use regex::{Captures, Regex};
 
 use crate::answer::{Answer, Costs, NONE, Row};
-use crate::compare::{Options, Verdict, compare};
 use crate::findings::findings;
-use charz_data::report::{Cell, FindingKind, Report};
+use charz_claims::compare::{Options, Verdict, compare};
+use charz_data::report::{Cell, FindingKind, Interval, Report};
 use world::{MAPPINGS, World, counts};
 
 /// How often each claim held.
@@ -404,31 +404,22 @@ fn what_is_said_is_true_of_the_machine() {
 
 #[test]
 fn what_a_comparison_says_is_true_of_both_machines() {
-    let named = Regex::new(
-        r"((?<low>[\d.]+) to )?(?<effect>[\d.]+)( ±(?<half>[\d.]+))? times as fast at (?<kernel>\S+) (?<mapping>\S+) x(?<threads>\d+)",
-    )
-    .unwrap();
     let (mut random, mut tally) = (Rng::with_seed(12), Tally::default());
     for _ in 0..40 {
         let one = World::draw(&mut random);
         let other = one.changed(&mut random);
         let sides = [one.swept(&mut random), other.swept(&mut random)];
-        let found = compare(&sides[0], &sides[1], &Options::default()).unwrap();
-        let effect = |kernel: &str, mapping: &str, threads: u64| {
-            other.worth(kernel, mapping, threads) / one.worth(kernel, mapping, threads)
-        };
-        for claim in named.captures_iter(&found.sentence("new")) {
-            let truth = effect(&claim["kernel"], &claim["mapping"], threads(&claim, "threads"));
-            let (effect, group) = (number(&claim["effect"]), |name| claim.name(name).map(|one| number(one.as_str())));
-            let half = group("half").unwrap_or(0.3);
-            let (low, high) = group("low").map_or((effect - half, effect + half), |low| (low, effect));
-            tally.count("so many times as fast", low - 0.006 <= truth && truth <= high + 0.006);
-            tally.count("another speed", (truth - 1.0).abs() > 1e-9);
-        }
-        for row in &found.rows {
-            if row.verdict == Verdict::Same {
-                let truth = effect(&row.kernel, &row.mapping, row.workers);
-                tally.count("the same", (truth - 1.0).abs() <= found.margin + 0.005);
+        for row in &compare([&sides[0], &sides[1]], &Options::default()).unwrap().rows {
+            let cell = row.cell();
+            let worth = |world: &World| world.worth(&cell.kernel, &cell.mapping, cell.workers);
+            let truth = worth(&other) / worth(&one);
+            match (row.verdict, row.shown.interval) {
+                (Verdict::Slower | Verdict::Faster, Some(Interval { low, high })) => {
+                    tally.count("so many times as fast", low - 0.006 <= truth && truth <= high + 0.006);
+                    tally.count("another speed", (truth - 1.0).abs() > 1e-9);
+                }
+                (Verdict::Same, _) => tally.count("the same", (truth - 1.0).abs() <= row.shown.margin + 0.005),
+                _ => {}
             }
         }
     }

@@ -4,12 +4,10 @@ pub mod answer;
 pub mod card;
 #[cfg(test)]
 mod claims;
-pub mod compare;
 pub mod culprits;
 pub mod curve;
 pub mod figure;
 pub mod findings;
-pub mod history;
 pub mod lock_waits;
 pub mod machines;
 pub mod numa;

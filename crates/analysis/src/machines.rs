@@ -4,12 +4,13 @@ use charz_data::Arrange;
 use serde::Serialize;
 
 use crate::answer::{Answer, Ratio, Reading, Row as Answered};
-use crate::compare::{Options, guest_memory, obstacle};
 use crate::figure::{self, Datum, State, Table};
 use crate::page::{Page, Section, page};
 use crate::source::{Source, in_quota, most_threads, quota_note, whole};
+use charz_claims::compare::{Options, guest_memory, obstacle};
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Report, Unit};
+use charz_words::compare::{note, unlike};
 use charz_words::point;
 
 /// What came of holding machines against each other.
@@ -129,7 +130,7 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
     let (rows, lone): (Vec<Row>, Vec<Row>) = rows.partition(|row| row.values.iter().flatten().count() > 1);
     let rules = Options { cross_machine: true, ..Options::default() };
     let unlike = |source: &Source<'_>| {
-        let (difference, _) = obstacle(sources[0].report, source.report, &rules)?;
+        let difference = unlike(&obstacle([sources[0].report, source.report], &rules)?);
         Some(format!("{} was not measured as {}: {difference}", source.name, sources[0].name))
     };
     let mut notes: Vec<String> = sources.iter().skip(1).filter_map(unlike).collect();
@@ -146,7 +147,7 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
         let name = format!("{}{}", cell.kernel, point::label(&cell.point));
         differ.iter().any(|row| **row == name || **row == cell.kernel)
     };
-    notes.extend(guest_memory(&reports, differs));
+    notes.extend(guest_memory(&reports, differs).map(|found| note(&found)));
     let is_whole = |kernel: &str| {
         let of = |(source, answer): (&Source<'_>, &Answer)| {
             answer.rows.iter().any(|row| row.kernel == kernel && whole(row, source.report).is_some())

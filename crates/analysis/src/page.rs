@@ -34,10 +34,10 @@ mod versus;
 use std::collections::{BTreeSet, HashMap};
 
 use crate::answer::Answer;
-use crate::compare::Comparison;
 use crate::figure::{Figure, Table};
 use crate::findings::findings;
 use cells::CellsByKernel;
+use charz_claims::compare::Comparison;
 use charz_claims::verdict::verdicts;
 use charz_data::report::{Cell, Finding, FindingKind, Report};
 use charz_estimate::Estimates;
@@ -235,16 +235,16 @@ const MOST_NAMED: usize = 4;
 
 /// What these reports say, as far as a page has room for it. They may be of different machines, or of one at different times.
 pub fn page(sources: &[Source<'_>]) -> Page {
-    draw(sources, &versus::compared(sources))
+    draw(sources, &versus::compared(sources), &[])
 }
 
-/// The same of two reports of which it is known how they compare.
-pub fn of_comparison(sources: &[Source<'_>; 2], comparison: &Comparison) -> Page {
-    draw(sources, &[Ok(comparison.clone())])
+/// The same of two reports of which it is known how they compare, with notes of who compared them.
+pub fn of_comparison(sources: &[Source<'_>; 2], comparison: &Comparison<'_>, asides: &[String]) -> Page {
+    draw(sources, &[Ok(comparison.clone())], asides)
 }
 
 /// A page that is small enough, and in which each name is one figure's.
-fn draw(sources: &[Source<'_>], compared: &[Found]) -> Page {
+fn draw(sources: &[Source<'_>], compared: &[Found<'_>], asides: &[String]) -> Page {
     let each = || sources.iter().map(|source| source.report);
     let sorted = CellsByKernel::of(
         sources,
@@ -264,7 +264,7 @@ fn draw(sources: &[Source<'_>], compared: &[Found]) -> Page {
         title: title(sources),
         answers,
         differences: about::differences(&abouts),
-        summary: versus::summary(sources, compared),
+        summary: versus::summary(sources, compared, asides),
         sources: abouts,
         doubts: with_source(each().map(doubts)),
         findings: of_all(with_source(sorted.findings), sources.len()),

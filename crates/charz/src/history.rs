@@ -12,10 +12,11 @@ use rusqlite::{OptionalExtension, Row, Transaction, params};
 
 use crate::database::{Database, Earlier, Fault, Layout, damaged};
 use crate::exit::Error;
-use charz_analysis::compare::{is_one_host, other_machine};
-use charz_analysis::history::{Added, Entry, seconds, summary};
+use charz_claims::compare::{is_one_host, other_machine};
+use charz_claims::history::{Added, Entry, seconds, summary};
 use charz_data::report::{self, Report, packed, unpacked};
 use charz_measure::sweep::judge_report;
+use charz_words::compare::unlike;
 
 #[cfg(test)]
 mod tests;
@@ -218,7 +219,8 @@ fn ascend(path: &Path, last: Option<i64>, id: i64) -> Result<(), Fault> {
 
 fn refuse_others(first: &Entry, report: &Report, any_host: bool) -> Result<(), String> {
     let id = first.id;
-    if let Some(difference) = other_machine(&first.report, report) {
+    if let Some(difference) = other_machine([&first.report, report]) {
+        let difference = unlike(&difference);
         return Err(format!(
             "another machine than that of report {id} of the history: {difference}; name a file for this machine by --db FILE"
         ));
@@ -246,7 +248,7 @@ fn entry(path: &Path, row: &Row<'_>) -> Result<Entry, Fault> {
     let id = row.get(0)?;
     let text = row.get_ref(2)?.as_bytes().ok().and_then(|stored| unpacked("it", stored).ok());
     let report = text.and_then(|text| report::with_derived(&text).ok());
-    let entry = report.and_then(|report| Entry::new(id, row.get(1).ok()?, report));
+    let entry = report.and_then(|report| Entry::new(id, row.get::<_, Option<String>>(1).ok()?.map(Into::into), report));
     Ok(entry.ok_or_else(|| damaged(path, NOUN, &format!("the summary of report {id} cannot be read")))?)
 }
 

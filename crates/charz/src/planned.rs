@@ -14,7 +14,7 @@ use charz_topology::{Machine, Source, discover};
 
 use crate::args::{Parsed, parse_with};
 use crate::command::{Command, c2c, numa, replicate, sweep, topo};
-use charz_analysis::compare::{Verdict, compare};
+use charz_claims::compare::{Verdict, compare};
 use charz_data::report::{self, Status, fixtures};
 use charz_measure::fixtures::Setting;
 use charz_measure::limits::Limits;
@@ -262,8 +262,8 @@ fn a_quick_sweep_is_compared_with_a_default_one() {
     };
     let (base, new) = (swept("sweep --threads 1,8", 1e9), swept("sweep --quick", 0.6e9));
     assert!(base.cells[0].point.size_bytes.is_some() && new.cells[0].point.size_bytes.is_none());
-    let rows = compare(&base, &new, &Default::default()).unwrap().rows;
-    let of_both: Vec<_> = rows.iter().filter(|row| row.base.is_some() && row.new.is_some()).collect();
+    let rows = compare([&base, &new], &Default::default()).unwrap().rows;
+    let of_both: Vec<_> = rows.iter().filter(|row| row.cells.iter().all(Option::is_some)).collect();
     assert!(of_both.len() >= 2 && of_both.iter().all(|row| row.verdict == Verdict::Slower), "{rows:?}");
 }
 

@@ -5,7 +5,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use charz_analysis::compare::{Row, Verdict};
+use charz_claims::compare::Verdict;
 use charz_data::Arrange;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,14 +35,17 @@ fn common(one: &str, other: &str) -> String {
     words.map(word).collect::<Vec<_>>().join(" ")
 }
 
+/// What a comparison of equal sides found: the verdict, the effect, and why there was none.
+pub type Told = (Verdict, Option<f64>, Option<String>);
+
 impl Tally {
-    pub fn count(&mut self, row: &Row) {
-        self.verdicts.push(row.verdict);
-        if let Some(effect) = row.effect.filter(|_| row.verdict != Verdict::Uncompared) {
+    pub fn count(&mut self, (verdict, effect, reason): &Told) {
+        self.verdicts.push(*verdict);
+        if let Some(effect) = effect.filter(|_| *verdict != Verdict::Uncompared) {
             self.effects.push(effect.max(1.0 / effect) - 1.0);
             self.effects.arrange_by(f64::total_cmp);
         }
-        if let Some(reason) = &row.reason {
+        if let Some(reason) = reason {
             add_reason(&mut self.reasons, reason, 1);
         }
     }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use charz_analysis::compare::built;
 use charz_analysis::culprits::{Disturber, disturbers};
-use charz_analysis::history::seconds;
+use charz_claims::compare::{BUILD, Fact, Said};
+use charz_claims::history::seconds;
 use charz_data::report::{Cell, Evidence, Frequency, Report, Status, Unit, packed_speeds};
 use charz_data::{Arrange, Metric, PageKind, Role};
 use charz_stats::median;
@@ -278,6 +278,10 @@ impl Visit {
         let shares = report.cells.iter().filter_map(|cell| cell.delivered_share());
         let mut disturbers = disturbers(report.cells.iter().flat_map(|cell| &cell.invocations));
         disturbers.truncate(MOST_NAMED);
+        let built = |fact: &Fact| match (fact.of)(report)? {
+            Said::Text(value) => Some((fact.name.to_owned(), value.to_owned())),
+            _ => None,
+        };
         Visit {
             host: host.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| name.to_owned()),
             slurm_name: host.slurm_name.clone(),
@@ -290,7 +294,7 @@ impl Visit {
             structure,
             settings: setting::of(report, structure),
             quota: host.cpu_quota.clone(),
-            build: built(report).map(|(what, value)| (what.to_owned(), value.to_owned())).into(),
+            build: BUILD.iter().filter_map(built).collect(),
             is_guest: host.virtual_machine == Some(true),
             cpus: [usable, machine.strands.len()],
             speeds,

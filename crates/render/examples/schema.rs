@@ -1,8 +1,8 @@
 //! Prints a JSON Schema as its types have it, for `cargo xtask docs`.
 
-use charz_analysis::compare::Comparison;
 use charz_data::{report::File, schema_of};
 use charz_replicate::Replication;
+use charz_words::compare::wire::Comparison;
 
 #[allow(clippy::print_stdout)]
 fn main() {

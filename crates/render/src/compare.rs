@@ -6,11 +6,12 @@ use std::io::{self, Write};
 use super::look::TerminalStyle;
 use super::outline::Block;
 use super::{grid, html, json, markdown, term};
-use charz_analysis::compare::{Comparison, Origin, Row, Side, Verdict, signed};
 use charz_analysis::page::{Source, of_comparison};
+use charz_claims::compare::{Comparison, Row, Side, Verdict};
 use charz_data::escape::counted;
-use charz_data::report::{Interval, Status};
+use charz_data::report::{Interval, Report, Status};
 use charz_data::units;
+use charz_words::compare::{self as words, signed, wire};
 use charz_words::point;
 
 pub type Format = super::formats::Format<fn(&Compared<'_>, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
@@ -18,7 +19,9 @@ pub type Format = super::formats::Format<fn(&Compared<'_>, &TerminalStyle, &mut 
 /// Two reports, the base first, and what came of comparing them.
 pub struct Compared<'a> {
     pub reports: [Source<'a>; 2],
-    pub comparison: &'a Comparison,
+    pub comparison: &'a Comparison<'a>,
+    /// Notes of who compared them.
+    pub asides: &'a [String],
 }
 
 /// All formats; the first is the default.
@@ -26,39 +29,42 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "table",
         about: "one line per configuration, what is slower first",
-        write: |compared, look, out| term::text(&table(compared.comparison, look.tables), look, out),
+        write: |compared, look, out| term::text(&table(compared, look.tables), look, out),
     },
     Format {
         name: "json",
         about: "all numbers; charz docs comparison-schema describes the fields",
-        write: |compared, _, out| json::write_pretty_line(compared.comparison, out),
+        write: |compared, _, out| {
+            json::write_pretty_line(&wire::Comparison::of(compared.comparison, compared.asides), out)
+        },
     },
     Format {
         name: "markdown",
         about: "for a comment on a pull request, details folded",
-        write: |compared, _, out| markdown::text(&comment(compared.comparison), markdown::COMMENT, out),
+        write: |compared, _, out| markdown::text(&comment(compared), markdown::COMMENT, out),
     },
     Format {
         name: "html",
         about: "one file for a browser: the verdict, its picture, then both reports",
-        write: |compared, look, out| html::write(&of_comparison(&compared.reports, compared.comparison), look, out),
+        write: |compared, look, out| {
+            html::write(&of_comparison(&compared.reports, compared.comparison, compared.asides), look, out)
+        },
     },
 ];
 
 /// The verdict, what it rests on, one line per configuration with a verdict, then what was skipped, by reason.
-fn table(comparison: &Comparison, columns: usize) -> Vec<Block<'static>> {
-    let [base, new] = comparison.design.sides();
-    let mut blocks = vec![Block::Title(comparison.sentence(new)), Block::Text(comparison.counts())];
-    blocks.extend(comparison.remarks().into_iter().map(Block::Text));
+fn table(Compared { comparison, asides, .. }: &Compared<'_>, columns: usize) -> Vec<Block<'static>> {
+    let [base, new] = words::sides(comparison.design);
+    let mut blocks = vec![Block::Title(words::sentence(comparison, new)), Block::Text(words::counts(comparison))];
+    blocks.extend(words::remarks(comparison, asides).into_iter().map(Block::Text));
     blocks.extend([
         Block::Gap,
-        Block::Item(base.to_owned(), origin(&comparison.base)),
-        Block::Item(new.to_owned(), origin(&comparison.new)),
-        Block::Item("rule".to_owned(), comparison.rule()),
+        Block::Item(base.to_owned(), origin(comparison.reports[0])),
+        Block::Item(new.to_owned(), origin(comparison.reports[1])),
+        Block::Item("rule".to_owned(), words::rule(comparison)),
     ]);
-    let sorted = comparison.sorted();
-    let judged: Vec<&Row> =
-        sorted.iter().copied().filter(|row| row.verdict != Verdict::Uncompared || row.apart).collect();
+    let mut judged = words::sorted(comparison);
+    judged.retain(|row| row.verdict != Verdict::Uncompared || row.shown.apart);
     blocks.extend(
         (!judged.is_empty()).then(|| [Block::Gap, rows(comparison, &judged, columns, false)]).into_iter().flatten(),
     );
@@ -69,17 +75,17 @@ fn table(comparison: &Comparison, columns: usize) -> Vec<Block<'static>> {
 }
 
 /// Why there is no verdict: each reason once, with how many configurations have it and the first of them.
-fn reasons(comparison: &Comparison, verdict: Verdict) -> Vec<(&'static str, String)> {
-    let mut reasons: Vec<(&str, Vec<&Row>)> = Vec::new();
+fn reasons(comparison: &Comparison<'_>, verdict: Verdict) -> Vec<(&'static str, String)> {
+    let mut reasons: Vec<(String, Vec<&Row<'_>>)> = Vec::new();
     for row in comparison.rows.iter().filter(|row| row.verdict == verdict) {
-        let reason = row.reason.as_deref().unwrap_or_default();
+        let reason = reason(row, comparison).unwrap_or_default();
         match reasons.iter_mut().find(|(other, _)| *other == reason) {
             Some((_, rows)) => rows.push(row),
             None => reasons.push((reason, vec![row])),
         }
     }
-    let line = |(reason, rows): &(&str, Vec<&Row>)| {
-        let names = rows.iter().take(MOST_NAMED).map(|row| row.name()).collect::<Vec<_>>().join(", ");
+    let line = |(reason, rows): &(String, Vec<&Row<'_>>)| {
+        let names = rows.iter().take(MOST_NAMED).map(|row| words::name(row)).collect::<Vec<_>>().join(", ");
         let more = rows.len().saturating_sub(MOST_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         (verdict.name(), format!("{reason}: {names}{more}"))
@@ -87,16 +93,20 @@ fn reasons(comparison: &Comparison, verdict: Verdict) -> Vec<(&'static str, Stri
     reasons.iter().map(line).collect()
 }
 
+fn reason(row: &Row<'_>, comparison: &Comparison<'_>) -> Option<String> {
+    row.reason.as_ref().map(|reason| words::reason(reason, comparison.design))
+}
+
 /// The most configurations of one reason that are named.
 const MOST_NAMED: usize = 3;
 
 /// The counts first, then what is slower, and everything else folded.
-fn comment(comparison: &Comparison) -> Vec<Block<'static>> {
-    let counts = format!("{}. {}", comparison.counts(), comparison.rule());
-    let [_, new] = comparison.design.sides();
-    let mut blocks = vec![Block::Caption(comparison.sentence(new)), Block::Text(counts)];
-    blocks.extend(comparison.remarks().into_iter().map(Block::item));
-    let sorted = comparison.sorted();
+fn comment(Compared { comparison, asides, .. }: &Compared<'_>) -> Vec<Block<'static>> {
+    let counts = format!("{}. {}", words::counts(comparison), words::rule(comparison));
+    let [_, new] = words::sides(comparison.design);
+    let mut blocks = vec![Block::Caption(words::sentence(comparison, new)), Block::Text(counts)];
+    blocks.extend(words::remarks(comparison, asides).into_iter().map(Block::item));
+    let sorted = words::sorted(comparison);
     let (slower, others) = sorted.split_at(sorted.partition_point(|row| row.verdict == Verdict::Slower));
     if !slower.is_empty() {
         blocks.extend([Block::Caption("Slower".to_owned()), rows(comparison, slower, usize::MAX, true)]);
@@ -109,23 +119,23 @@ fn comment(comparison: &Comparison) -> Vec<Block<'static>> {
 }
 
 /// Where there is room for them, with how often a run of the new side is better; with the reasons, unless these are beside the table.
-fn rows(comparison: &Comparison, rows: &[&Row], columns: usize, reasoned: bool) -> Block<'static> {
-    let [base, new] = comparison.design.sides();
+fn rows(comparison: &Comparison<'_>, rows: &[&Row<'_>], columns: usize, reasoned: bool) -> Block<'static> {
+    let [base, new] = words::sides(comparison.design);
     let better = format!("P({new} better)");
     let heading: [&str; COLUMNS] =
         ["kernel", "mapping", "threads", base, new, "change", "detectable", &better, "verdict"];
     let mut heading = heading.map(str::to_owned).to_vec();
-    let mut rows: Vec<Vec<String>> = rows.iter().map(|row| words(row, reasoned).to_vec()).collect();
+    let mut rows: Vec<Vec<String>> = rows.iter().map(|row| line(row, comparison, reasoned).to_vec()).collect();
     if grid::width(&heading, &rows) > columns {
         rows.iter_mut().chain([&mut heading]).for_each(|cells| drop(cells.remove(BETTER)));
     }
     Block::Table { words: vec![0, 1, heading.len() - 1], heading, rows }
 }
 
-fn origin(origin: &Origin) -> String {
-    let host = origin.host.as_deref().unwrap_or("an unnamed host");
-    let processor = origin.processor.as_deref().unwrap_or("an unnamed processor").trim();
-    format!("{host}, {processor}; started {}", origin.started)
+fn origin(report: &Report) -> String {
+    let host = report.host.name.as_deref().unwrap_or("an unnamed host");
+    let processor = report.host.processor.as_deref().unwrap_or("an unnamed processor").trim();
+    format!("{host}, {processor}; started {}", report.started)
 }
 
 const COLUMNS: usize = 9;
@@ -133,56 +143,41 @@ const COLUMNS: usize = 9;
 const BETTER: usize = 7;
 
 /// A row in words, not escaped. A change is one of performance: less than nothing is slower, also for times.
-fn words(row: &Row, reasoned: bool) -> [String; COLUMNS] {
+fn line(row: &Row<'_>, comparison: &Comparison<'_>, reasoned: bool) -> [String; COLUMNS] {
+    let (cell, shown) = (row.cell(), &row.shown);
     let side = |side: Option<Side>| match side.and_then(|side| Some((side.value?, side.status))) {
         Some((value, status)) => {
-            format!("{}{}", units::value(value, row.unit), units::doubt(status == Status::Suspect))
+            format!("{}{}", units::value(value, cell.unit), units::doubt(status == Status::Suspect))
         }
         None => "-".into(),
     };
-    [
-        format!("{}{}", row.kernel, point::label(&row.point)),
-        row.mapping.clone(),
-        row.workers.to_string(),
-        side(row.base),
-        side(row.new),
-        change(row),
-        row.smallest_effect.map_or_else(|| "-".into(), detectable),
-        better(row),
-        verdict(row, reasoned),
-    ]
-}
-
-fn change(row: &Row) -> String {
-    let Some(effect) = row.effect else { return "-".into() };
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let clock = if shown.clock.is_some_and(|clock| !clock.is_counted) { " at one clock" } else { "" };
     let of = |ratio: f64| signed(ratio - 1.0);
-    let clock = if row.clock.is_some_and(|clock| !clock.is_counted) { " at one clock" } else { "" };
-    match row.interval {
-        Some(interval) => format!("{} ({} to {}){clock}", of(effect), of(interval.low), of(interval.high)),
-        None => of(effect) + clock,
-    }
-}
-
-fn detectable(effect: f64) -> String {
+    let range = |ends: Option<Interval>, of: &dyn Fn(f64) -> String| {
+        ends.map(|Interval { low, high }| format!(" ({} to {})", of(low), of(high))).unwrap_or_default()
+    };
     // More than twice as fast, or half: no size that a reader would wait for.
-    if effect > 2.0 { "over ±100%".to_owned() } else { format!("±{}", units::percent(effect - 1.0)) }
-}
-
-/// `0.97 (0.80 to 1.00)`.
-fn better(row: &Row) -> String {
-    let range = |found: Interval| format!(" ({:.2} to {:.2})", found.low, found.high);
-    let range = row.superiority_interval.map(range).unwrap_or_default();
-    row.superiority.map_or_else(|| "-".into(), |found| format!("{found:.2}{range}"))
-}
-
-/// The verdict with all of its caveats, so a line that is copied alone still has them.
-fn verdict(row: &Row, reasoned: bool) -> String {
-    let word = row.verdict.name();
-    let mut against: Vec<Cow<'_, str>> = row.despite.iter().map(|caveat| caveat.name().into()).collect();
-    against.extend(row.of_clock().map(Cow::from));
+    let detectable = |effect| {
+        if effect > 2.0 { "over ±100%".to_owned() } else { format!("±{}", units::percent(effect - 1.0)) }
+    };
+    let share = |share: f64| format!("{share:.2}");
+    // The verdict with all of its caveats, so a line that is copied alone still has them.
+    let mut against: Vec<Cow<'_, str>> = shown.despite.iter().map(|one| words::caveat(*one).into()).collect();
+    against.extend(words::of_clock(row).map(Cow::from));
     let against = if against.is_empty() { String::new() } else { format!(" ({})", against.join(", ")) };
-    let reason = row.reason.as_ref().filter(|_| reasoned).map(|reason| format!(": {reason}")).unwrap_or_default();
-    format!("{word}{against}{reason}")
+    let reason = reason(row, comparison).filter(|_| reasoned).map(|reason| format!(": {reason}")).unwrap_or_default();
+    [
+        format!("{}{}", cell.kernel, point::label(&cell.point)),
+        words::mapping(row),
+        cell.workers.to_string(),
+        side(row.sides[0]),
+        side(row.sides[1]),
+        or_dash(shown.effect.map(|effect| of(effect) + &range(shown.interval, &of) + clock)),
+        or_dash(shown.smallest_effect.map(detectable)),
+        or_dash(shown.superiority.map(|found| share(found) + &range(shown.superiority_interval, &share))),
+        format!("{}{against}{reason}", row.verdict.name()),
+    ]
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 pub mod advise;
 pub mod caveat;
+pub mod compare;
 pub mod estimate;
+pub mod history;
 pub mod launch;
 pub mod point;
 pub mod replicate;

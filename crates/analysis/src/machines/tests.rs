@@ -1,7 +1,7 @@
 //! Ratios of machines, and what makes them say less.
 
 use super::*;
-use crate::compare::compare;
+use charz_claims::compare::compare;
 use charz_data::Role;
 use charz_data::report::{Cell, fixtures};
 
@@ -50,7 +50,8 @@ fn memory_of_a_guest_is_a_matter_of_the_hour() {
         ([200e9, 150e9].map(two_sizes), false),
     ] {
         let found = machines(&[("a", &base), ("b", &new)].map(|(name, report)| Source { name, report }), &[]).notes;
-        let compared = compare(&base, &new, &Options::default()).map_or_else(|_| Vec::new(), |found| found.notes);
+        let compared = compare([&base, &new], &Options::default());
+        let compared = compared.map_or_else(|_| Vec::new(), |found| found.notes.iter().map(note).collect());
         for notes in [found, compared] {
             let told: Vec<&String> = notes.iter().filter(|note| note.contains("guest")).collect();
             assert_eq!(told.len(), usize::from(is_told), "{notes:?}");

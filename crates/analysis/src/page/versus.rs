@@ -4,17 +4,18 @@ use std::collections::BTreeSet;
 
 use super::{Source, VERSUS};
 use crate::answer::{Answer, Ratio, Reading, Row};
-use crate::compare::{Comparison, Options, Refusal, Row as Compared, Side, Verdict, compare};
 use crate::figure::{
     self, Axis, Body, DataPoint, Datum, Figure, Heatmap, Plot, Quantity, Role, Scale, Series, State, Table, Tile,
 };
 use crate::source::{in_quota, quota_note, whole};
+use charz_claims::compare::{Comparison, Options, Refusal, Row as Compared, Side, Verdict, compare};
 use charz_data::escape::counted;
 use charz_data::report::{Interval, Status};
 use charz_data::{Arrange, units};
+use charz_words::compare as words;
 
 /// What came of comparing another report with the first.
-pub(super) type Found = Result<Comparison, Refusal>;
+pub(super) type Found<'a> = Result<Comparison<'a>, Refusal<'a>>;
 /// A picture, the numbers behind it, and what is said of it.
 type Drawn = (Body, Table, Vec<String>);
 
@@ -30,16 +31,15 @@ const MOST_ROWS: usize = 40;
 
 /// Each other report against the first one, by the rules of `charz compare`; those that it refuses whatever they differ in: they are beside
 /// each other on one page, which says so.
-pub(super) fn compared(sources: &[Source<'_>]) -> Vec<Found> {
+pub(super) fn compared<'a>(sources: &[Source<'a>]) -> Vec<Found<'a>> {
     let rules = Options { cross_machine: true, cross_build: true, cross_plan: true, ..Options::default() };
     let [first, others @ ..] = sources else { return Vec::new() };
-    let strictly = |other: &Source<'_>| compare(first.report, other.report, &Options::default());
-    let compared = |other| strictly(other).or_else(|_| compare(first.report, other.report, &rules));
-    others.iter().map(compared).collect()
+    let by = |other: &Source<'a>, rules: &Options| compare([first.report, other.report], rules);
+    others.iter().map(|other| by(other, &Options::default()).or_else(|_| by(other, &rules))).collect()
 }
 
 /// How bad the worst verdict of a comparison is, the worst first, and how far it goes.
-fn worst(compared: &Found) -> (usize, f64) {
+fn worst(compared: &Found<'_>) -> (usize, f64) {
     let Ok(Comparison { totals, rows, .. }) = compared else { return (2, 0.0) };
     let rank = match totals {
         _ if totals.slower > 0 => 0,
@@ -49,21 +49,22 @@ fn worst(compared: &Found) -> (usize, f64) {
         _ => 4,
     };
     let judged = rows.iter().filter(|row| matches!(row.verdict, Verdict::Slower | Verdict::Faster));
-    (rank, judged.filter_map(|row| row.effect).fold(f64::INFINITY, f64::min))
+    (rank, judged.filter_map(|row| row.shown.effect).fold(f64::INFINITY, f64::min))
 }
 
 /// What `charz compare` answers, the worst reports first, and of many reports their counts before; of two reports with what it rests on.
-pub(super) fn summary(sources: &[Source<'_>], compared: &[Found]) -> Vec<String> {
-    let sentence = |(other, compared): (&Source<'_>, &Found)| match compared {
+pub(super) fn summary(sources: &[Source<'_>], compared: &[Found<'_>], asides: &[String]) -> Vec<String> {
+    let refused = |why: &Refusal<'_>| words::refusal(why, None);
+    let sentence = |(other, compared): (&Source<'_>, &Found<'_>)| match compared {
         Ok(comparison) => {
-            let (sentence, totals) = (comparison.sentence(other.name), &comparison.totals);
+            let (sentence, totals) = (words::sentence(comparison, other.name), &comparison.totals);
             // One that finds a difference begins with the name.
             let is_named = sources.len() <= 2 || totals.slower + totals.faster > 0;
             if is_named { sentence } else { format!("{}: {sentence}", other.name) }
         }
-        Err(refusal) => format!("{}: {refusal}", other.name),
+        Err(why) => format!("{}: {}", other.name, refused(why)),
     };
-    let mut all: Vec<(&Source<'_>, &Found)> = sources.iter().skip(1).zip(compared).collect();
+    let mut all: Vec<(&Source<'_>, &Found<'_>)> = sources.iter().skip(1).zip(compared).collect();
     all.arrange_by(|(_, one), (_, other)| {
         let [one, other] = [one, other].map(|found| worst(found));
         one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
@@ -79,7 +80,7 @@ pub(super) fn summary(sources: &[Source<'_>], compared: &[Found]) -> Vec<String>
     });
     let mut summary: Vec<String> = counts.into_iter().collect();
     let mut refusals = BTreeSet::new();
-    all.retain(|(_, found)| found.as_ref().err().is_none_or(|why| more == 0 || refusals.insert(why.to_string())));
+    all.retain(|(_, found)| found.as_ref().err().is_none_or(|why| more == 0 || refusals.insert(refused(why))));
     all.truncate(MOST_SENTENCES);
     let more = others - all.len();
     summary.extend(all.into_iter().map(sentence));
@@ -89,14 +90,14 @@ pub(super) fn summary(sources: &[Source<'_>], compared: &[Found]) -> Vec<String>
             .to_owned()
     }));
     if let [Ok(comparison)] = compared {
-        summary.push(format!("{}; {}", comparison.counts(), comparison.rule()));
-        summary.extend(comparison.remarks());
+        summary.push(format!("{}; {}", words::counts(comparison), words::rule(comparison)));
+        summary.extend(words::remarks(comparison, asides));
     }
     summary
 }
 
 /// Two reports by what came of comparing them, more by the kernels that the first one has a best of; `None` of one report.
-pub(super) fn figure(sources: &[Source<'_>], answers: &[Answer], compared: &[Found]) -> Option<Figure> {
+pub(super) fn figure(sources: &[Source<'_>], answers: &[Answer], compared: &[Found<'_>]) -> Option<Figure> {
     let (body, table, about) = match (sources, compared) {
         ([base, new], [Ok(comparison)]) => forest([base.name, new.name], comparison)?,
         ([_, _, ..], _) => {
@@ -128,10 +129,10 @@ pub(super) fn figure(sources: &[Source<'_>], answers: &[Answer], compared: &[Fou
 }
 
 /// A row with its interval for each configuration that has an effect, in a colour for each verdict; behind it all of them.
-fn forest([base, new]: [&str; 2], comparison: &Comparison) -> Option<Drawn> {
-    let all = comparison.sorted();
-    let drawn: Vec<(f64, &Compared)> =
-        (0_u32..).map(f64::from).zip(all.iter().copied().filter(|row| row.effect.is_some())).take(MOST_ROWS).collect();
+fn forest([base, new]: [&str; 2], comparison: &Comparison<'_>) -> Option<Drawn> {
+    let all = words::sorted(comparison);
+    let with_effect = all.iter().copied().filter(|row| row.shown.effect.is_some());
+    let drawn: Vec<(f64, &Compared<'_>)> = (0_u32..).map(f64::from).zip(with_effect).take(MOST_ROWS).collect();
     // Empty ones too: a colour is that of a place.
     let series = VERDICTS.into_iter().map(|verdict| Series {
         name: verdict.name().to_owned(),
@@ -149,7 +150,7 @@ fn forest([base, new]: [&str; 2], comparison: &Comparison) -> Option<Drawn> {
     let within = format!("the same within ±{}", units::percent(comparison.margin));
     let levels =
         [level(format!("as fast as {base}"), 1.0), level(within.clone(), margin), level(within, margin.recip())];
-    let names = drawn.iter().map(|(_, row)| row.name()).collect();
+    let names = drawn.iter().map(|(_, row)| words::name(row)).collect();
     let x = Axis::new("configuration", Quantity::Names(names), Scale::Linear);
     let y = Axis::new(format!("times as fast as {base}"), Quantity::Plain, Scale::Log10);
     let plot = Plot::new(x, y, series.chain(levels).collect());
@@ -159,44 +160,46 @@ fn forest([base, new]: [&str; 2], comparison: &Comparison) -> Option<Drawn> {
     }
     let better = format!("P({new} better)");
     let heading = ["configuration", base, new, "times as fast", "low", "high", &better, "verdict", "reason"];
-    let table = Table::new(&heading, all.into_iter().map(row));
+    let table = Table::new(&heading, all.into_iter().map(|one| row(one, comparison)));
     (!drawn.is_empty()).then_some((Body::Dots(plot), table, about))
 }
 
-fn is_noisy(row: &Compared) -> State {
-    let is = [row.base, row.new].iter().flatten().any(|side| side.status == Status::Suspect);
+fn is_noisy(row: &Compared<'_>) -> State {
+    let is = row.sides.iter().flatten().any(|side| side.status == Status::Suspect);
     if is { State::Suspect } else { State::Ok }
 }
 
-fn point(row: &Compared, place: f64) -> DataPoint {
-    let spread = row.interval.map(|Interval { low, high }| [low, high]);
+fn point(row: &Compared<'_>, place: f64) -> DataPoint {
+    let spread = row.shown.interval.map(|Interval { low, high }| [low, high]);
     let range = spread.map(|ends| ends.map(units::ratio)).map(|[low, high]| format!(" ({low} to {high})"));
     let range = range.unwrap_or_default();
-    let good = if row.unit.is_of_speed() { "fast" } else { "good" };
-    let times = row.effect.map(|effect| format!("{}{range} times as {good}", units::ratio(effect))).unwrap_or_default();
+    let good = if row.cell().unit.is_of_speed() { "fast" } else { "good" };
+    let effect = row.shown.effect;
+    let times = effect.map(|effect| format!("{}{range} times as {good}", units::ratio(effect))).unwrap_or_default();
     let state = is_noisy(row);
     let doubt = units::doubt(state == State::Suspect);
-    let clock = row.of_clock().map(|clock| format!(", {clock}")).unwrap_or_default();
-    let note = format!("{}: {times}{doubt}; {}{clock}", row.name(), row.verdict.name());
-    DataPoint { spread, ..DataPoint::new(place, row.effect, state, note) }
+    let clock = words::of_clock(row).map(|clock| format!(", {clock}")).unwrap_or_default();
+    let note = format!("{}: {times}{doubt}; {}{clock}", words::name(row), row.verdict.name());
+    DataPoint { spread, ..DataPoint::new(place, effect, state, note) }
 }
 
-fn row(row: &Compared) -> figure::Row {
+fn row(row: &Compared<'_>, comparison: &Comparison<'_>) -> figure::Row {
     let value = |side: Option<Side>| {
         let doubt = units::doubt(side.is_some_and(|side| side.status == Status::Suspect));
-        Datum::known(side.and_then(|side| side.value), |value| units::value(value, row.unit) + doubt)
+        Datum::known(side.and_then(|side| side.value), |value| units::value(value, row.cell().unit) + doubt)
     };
     let times = |number: Option<f64>| Datum::known(number, units::ratio);
-    let reason = [row.reason.clone(), row.of_clock()].into_iter().flatten().collect::<Vec<_>>().join("; ");
-    let end = |of: fn(Interval) -> f64| times(row.interval.map(of));
+    let reason = row.reason.as_ref().map(|reason| words::reason(reason, comparison.design));
+    let reason = [reason, words::of_clock(row)].into_iter().flatten().collect::<Vec<_>>().join("; ");
+    let end = |of: fn(Interval) -> f64| times(row.shown.interval.map(of));
     let data = vec![
-        Datum::word(row.name()),
-        value(row.base),
-        value(row.new),
-        times(row.effect),
+        Datum::word(words::name(row)),
+        value(row.sides[0]),
+        value(row.sides[1]),
+        times(row.shown.effect),
         end(|interval| interval.low),
         end(|interval| interval.high),
-        Datum::known(row.superiority, |share| format!("{share:.2}")),
+        Datum::known(row.shown.superiority, |share| format!("{share:.2}")),
         Datum::word(row.verdict.name()),
         Datum::word(if reason.is_empty() { "-" } else { &reason }),
     ];
@@ -270,86 +273,69 @@ fn table(sources: &[Source<'_>], rows: &Rows<'_>) -> Table {
 mod tests {
     use super::*;
     use crate::page::page;
-    use charz_data::report::{Unit, fixtures};
+    use charz_data::report::{Cell, Report, Unit, fixtures};
+
+    /// A figure of the page of these reports.
+    fn figure_of(reports: &[Report]) -> Figure {
+        let names = ["a", "b", "c"];
+        let sources: Vec<_> = names.iter().zip(reports).map(|(name, report)| Source { name, report }).collect();
+        page(&sources).figures().find(|figure| figure.id == VERSUS).unwrap().clone()
+    }
 
     #[test]
     fn a_verdict_has_its_colour_whatever_the_others_are() {
-        let rows = [1.0, 0.5, 2.0].map(|factor| fixtures::cell("k", 1, Unit::OpsPerSecond, factor * 1e9));
-        let place = |new: usize, verdict: Verdict| {
-            let reports = [&rows[0], &rows[new]].map(|cell| fixtures::report(vec![cell.clone()]));
-            let sources = reports.each_ref().map(|report| Source { name: "x", report });
-            let page = page(&sources);
-            let figure = page.figures().find(|figure| figure.id == VERSUS).unwrap();
+        let report = |factor| fixtures::report(vec![fixtures::cell("k", 1, Unit::OpsPerSecond, factor * 1e9)]);
+        let place = |factor: f64, verdict: Verdict| {
+            let figure = figure_of(&[report(1.0), report(factor)]);
             let Body::Dots(plot) = &figure.body else { panic!("{figure:?}") };
             let found = plot.measured().find(|(_, series)| !series.points.is_empty()).unwrap();
             assert_eq!(found.1.name, verdict.name());
             found.0
         };
-        let places = [place(0, Verdict::Same), place(1, Verdict::Slower), place(2, Verdict::Faster)];
+        let places = [place(1.0, Verdict::Same), place(0.5, Verdict::Slower), place(2.0, Verdict::Faster)];
         assert!(places[0] != places[1] && places[1] != places[2] && places[0] != places[2], "{places:?}");
     }
 
     #[test]
-    fn the_answer_names_its_report_and_begins_with_the_worst() {
+    fn the_worst_report_is_told_first() {
         let reports = [1.0, 1.0, 1.0, 1.5, 1.0, 0.6]
             .map(|factor| fixtures::report(vec![fixtures::cell("k", 1, Unit::OpsPerSecond, factor * 1e9)]));
         let names = ["base", "same", "bq", "fast", "f1045", "m06"];
         let sources: Vec<_> = names.into_iter().zip(&reports).map(|(name, report)| Source { name, report }).collect();
-        let summary = summary(&sources, &compared(&sources));
-        let counts = "1 of 5 reports slower than base, 1 faster, 3 the same, 0 without a verdict";
-        let begins = [counts, "m06 is 0.6", "fast is 1.5", "same: 1 the same", "2 more reports"];
-        assert!(
-            summary.iter().zip(begins).all(|(found, begin)| found.starts_with(begin)) && summary.len() == 5,
-            "{summary:?}"
-        );
+        let ranks: Vec<usize> = compared(&sources).iter().map(|found| worst(found).0).collect();
+        assert_eq!(ranks, [4, 4, 3, 4, 0]);
+        assert!(summary(&sources, &compared(&sources), &[])[1].starts_with("m06 "));
     }
 
+    /// Three reports, each by its kernel, quota, CPUs and numbers of threads with a value; and the ratios to the first.
     #[test]
-    fn a_report_with_a_quota_does_what_that_has_time_for() {
-        let of = |quota_cpus| {
-            let cells = [1, 2].map(|n: u32| {
-                let cell = fixtures::cell("arith-int", n.into(), Unit::OpsPerSecond, f64::from(n) * 1e9);
-                cell.in_order()
-            });
-            let mut report = fixtures::report(cells.to_vec()).on(2);
+    fn ratios_are_of_work_that_was_measured_alike() {
+        let of = |kernel: &str, unit, quota_cpus, cpus, values: &[(u64, f64)]| {
+            let cell =
+                |(threads, value): &(u64, f64)| -> Cell { fixtures::cell(kernel, *threads, unit, *value).in_order() };
+            let mut report = fixtures::report(values.iter().map(cell).collect()).on(cpus);
             report.machine.usable.quota_cpus = quota_cpus;
             report
         };
-        let reports = [of(None), of(Some(1.5)), of(None)];
-        let sources = ["a", "b", "c"].into_iter().zip(&reports).map(|(name, report)| Source { name, report });
-        let page = page(&sources.collect::<Vec<_>>());
-        let figure = page.figures().find(|figure| figure.id == VERSUS).unwrap();
-        let Body::Heatmap(map) = &figure.body else { panic!("{figure:?}") };
-        assert_eq!(map.tiles.iter().map(|tile| tile.value.unwrap()).collect::<Vec<_>>(), [1.0, 0.75, 1.0]);
-    }
-
-    /// Two threads with loads of their own do more of them than one, though each load takes longer.
-    #[test]
-    fn more_threads_with_work_of_their_own_do_more() {
-        let of = |threads, ns| {
-            let cell = fixtures::cell("chase-random", threads, Unit::NanosecondsPerStep, ns);
-            fixtures::report(vec![cell]).on(threads as u32)
+        let ops = |quota, cpus, counts: &[u64]| {
+            let values: Vec<_> = counts.iter().map(|threads| (*threads, *threads as f64 * 1e9)).collect();
+            of("arith-int", Unit::OpsPerSecond, quota, cpus, &values)
         };
-        let reports = [of(1, 100.0), of(2, 110.0), of(1, 100.0)];
-        let sources = ["a", "b", "c"].into_iter().zip(&reports).map(|(name, report)| Source { name, report });
-        let page = page(&sources.collect::<Vec<_>>());
-        let table = page.figures().find(|figure| figure.id == VERSUS).and_then(|figure| figure.table.as_ref()).unwrap();
-        let ratios = table.rows[0].data.iter().skip(3).step_by(2).filter_map(|datum| datum.number);
-        assert_eq!(ratios.map(|times| (times * 1e3).round()).collect::<Vec<_>>(), [1818.0, 1000.0]);
-    }
-
-    /// Two of eight CPUs are no fourth of a machine.
-    #[test]
-    fn a_report_of_too_few_threads_has_no_ratio() {
-        let of = |counts: &[u64]| {
-            let cell = |threads: &u64| fixtures::cell("arith-int", *threads, Unit::OpsPerSecond, *threads as f64 * 1e9);
-            fixtures::report(counts.iter().map(cell).collect()).on(8)
-        };
-        let reports = [of(&[1, 2, 4, 8]), of(&[1, 2]), of(&[1, 8])];
-        let sources = ["a", "b", "c"].into_iter().zip(&reports).map(|(name, report)| Source { name, report });
-        let page = page(&sources.collect::<Vec<_>>());
-        let figure = page.figures().find(|figure| figure.id == VERSUS).unwrap();
-        let Body::Heatmap(map) = &figure.body else { panic!("{figure:?}") };
-        assert_eq!(map.tiles.iter().map(|tile| tile.value).collect::<Vec<_>>(), [Some(1.0), None, Some(1.0)]);
+        // Two threads with loads of their own do more of them than one, though each load takes longer.
+        let loads = |threads, ns| of("chase-random", Unit::NanosecondsPerStep, None, threads as u32, &[(threads, ns)]);
+        for (reports, expected) in [
+            (
+                [ops(None, 2, &[1, 2]), ops(Some(1.5), 2, &[1, 2]), ops(None, 2, &[1, 2])],
+                [Some(1.0), Some(0.75), Some(1.0)],
+            ),
+            ([loads(1, 100.0), loads(2, 110.0), loads(1, 100.0)], [Some(1.0), Some(1.818), Some(1.0)]),
+            // Two of eight CPUs are no fourth of a machine.
+            ([ops(None, 8, &[1, 2, 4, 8]), ops(None, 8, &[1, 2]), ops(None, 8, &[1, 8])], [Some(1.0), None, Some(1.0)]),
+        ] {
+            let figure = figure_of(&reports);
+            let Body::Heatmap(map) = &figure.body else { panic!("{figure:?}") };
+            let rounded = |tile: &Tile| tile.value.map(|times| (times * 1e3).round() / 1e3);
+            assert_eq!(map.tiles.iter().map(rounded).collect::<Vec<_>>(), expected);
+        }
     }
 }

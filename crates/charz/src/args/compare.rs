@@ -9,8 +9,8 @@ use super::history::number;
 use super::named;
 use crate::command::compare::{Base, Options, Terms};
 use crate::exit::Error;
-use charz_analysis::compare::{Options as Rules, Quantity};
-use charz_analysis::history::Wanted;
+use charz_claims::compare::{Options as Rules, Quantity};
+use charz_claims::history::Wanted;
 use charz_render::compare::{FORMATS, Format};
 use charz_render::machines;
 

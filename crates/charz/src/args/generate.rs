@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use super::manual::{manual, tasks};
 use crate::exit::EXITS;
 use crate::view::{self, explain, kernels};
-use charz_analysis::compare;
 use charz_data::report;
 use charz_replicate as replicate;
+use charz_words::compare::wire;
 
 pub struct Page {
     pub name: String,
@@ -38,7 +38,7 @@ pub fn pages(grammar: Command) -> Vec<Page> {
         ("exit-codes", Some("docs/exit-codes.md"), text(view::exit_page)),
         ("grammar", None, Box::new(move || grammar_json(&grammar).into_bytes())),
         ("schema", None, text(|| report::SCHEMA.to_owned())),
-        ("comparison-schema", None, text(|| compare::SCHEMA.to_owned())),
+        ("comparison-schema", None, text(|| wire::SCHEMA.to_owned())),
         ("replication-schema", None, text(|| replicate::SCHEMA.to_owned())),
     ];
     let texts = texts.into_iter().map(|(name, file, make)| Page { name: name.to_owned(), file, make });

@@ -15,8 +15,8 @@ use crate::permit::Permitted;
 use crate::provenance;
 use crate::view::present;
 use crate::view::progress::{Progress, note};
-use charz_analysis::compare::{self, Comparison};
 use charz_analysis::page::Source;
+use charz_claims::compare::{self, Comparison, Row};
 use charz_data::report::{Report, Tool};
 use charz_data::{Better, Program, units};
 use charz_measure::limits::Limits;
@@ -26,6 +26,7 @@ use charz_measure::sweep::{self, Recorder, new_report};
 use charz_measure::user_program::identity;
 use charz_render::compare::Compared;
 use charz_stats::runs_for_verdict;
+use charz_words::compare as words;
 
 pub struct Options {
     pub a: Side,
@@ -119,12 +120,13 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     if let Some((_, name)) = stage.signals.received() {
         [&mut a, &mut b].into_iter().for_each(|report| report.stopped_by = Some(name.into()));
     }
-    let mut comparison = compare::interleaved(&a, &b, &options.terms.rules);
-    comparison.notes.extend(sides.iter().map(|side| side.label.clone()));
-    comparison.notes.extend(ended_early([&a, &b], &comparison, sides[0].request.budget.least()));
+    let comparison = compare::interleaved([&a, &b], &options.terms.rules);
+    let labels = sides.iter().map(|side| side.label.clone());
+    let asides: Vec<String> = labels.chain(ended_early(&comparison, sides[0].request.budget.least())).collect();
     // The numbers first: they are printed even if the disk refuses them, and kept even if they cannot be printed.
     let reports = [Source { name: "A", report: &a }, Source { name: "B", report: &b }];
-    let told = present(options.terms.format, &Compared { reports, comparison: &comparison }, out);
+    let compared = Compared { reports, comparison: &comparison, asides: &asides };
+    let told = present(options.terms.format, &compared, out);
     let finishing = stage.signals.let_finish();
     let finished = journals.into_iter().flatten().zip([&a, &b]).map(|(journal, report)| journal.finish(report));
     let files: Vec<_> = finished.collect();
@@ -134,7 +136,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     }
     taken?;
     told?;
-    exit(&stage, &comparison, [&a, &b], options.terms.strict)
+    exit(&stage, &comparison, options.terms.strict)
 }
 
 /// The files of both sides, refused before anything is measured if they cannot become reports.
@@ -223,10 +225,13 @@ fn record(
 const LASTING: [&str; 4] = ["V19", "V20", "V27", "V36"];
 
 /// Why there are too few runs for a verdict, or fewer than the plan has, and what gives more.
-fn ended_early(reports: [&Report; 2], comparison: &Comparison, budget: Duration) -> Option<String> {
-    let (fewest, needed) = (comparison.totals.fewest, comparison.totals.needed);
-    let warned =
-        |code: &&str| comparison.rows.iter().all(|row| row.reason.as_ref().is_some_and(|why| why.contains(*code)));
+fn ended_early(comparison: &Comparison<'_>, budget: Duration) -> Option<String> {
+    let (reports, totals) = (comparison.reports, &comparison.totals);
+    let (fewest, needed) = (totals.fewest, totals.needed);
+    let warned = |code: &&str| {
+        let by = |row: &Row<'_>| row.reason.as_ref().is_some_and(|why| why.warnings().any(|warned| warned == *code));
+        comparison.rows.iter().all(by)
+    };
     if let Some(code) = LASTING.iter().find(|code| fewest == 0 && !comparison.rows.is_empty() && warned(code)) {
         // Against V36 there is no number to compare.
         let all_the_same = if *code == "V36" { "" } else { "; --allow-suspect compares all the same" };
@@ -259,15 +264,16 @@ fn longer(budget: Duration, made: usize, pairs: usize, fewest: usize) -> Option<
 }
 
 /// A regression outweighs what could not be judged; and where nothing could be, nothing was shown to be no regression.
-fn exit(stage: &MeasuringContext, comparison: &Comparison, reports: [&Report; 2], strict: bool) -> Result<Exit, Error> {
+fn exit(stage: &MeasuringContext, comparison: &Comparison<'_>, strict: bool) -> Result<Exit, Error> {
     let totals = &comparison.totals;
     let exit = super::compare::exit(totals, strict);
-    let failure = stage.failure(&reports);
+    let failure = stage.failure(&comparison.reports);
     if let Some(failure) = failure.filter(|failure| *failure != Exit::Environment) {
         return Ok(failure);
     }
     if exit != Exit::Regression && totals.compared() == 0 {
-        let reason = comparison.rows.first().and_then(|row| row.reason.as_deref()).unwrap_or("there is no cell");
+        let reason = comparison.rows.first().and_then(|row| row.reason.as_ref());
+        let reason = reason.map_or_else(|| "there is no cell".to_owned(), |why| words::reason(why, comparison.design));
         let exit = failure.unwrap_or(Exit::NoVerdict);
         return Err(Error::ended(exit, format!("nothing could be compared; the first configuration is {reason}")));
     }
@@ -293,8 +299,8 @@ mod tests {
     fn more_time_is_no_remedy_against_what_was_asked_for() {
         let said = |cell: Cell| {
             let report = Report { stopped_by: Some("budget".into()), ..fixtures::report(vec![cell]) };
-            let comparison = compare::interleaved(&report, &report, &compare::Options::default());
-            ended_early([&report, &report], &comparison, Duration::from_secs(15)).unwrap()
+            let comparison = compare::interleaved([&report; 2], &compare::Options::default());
+            ended_early(&comparison, Duration::from_secs(15)).unwrap()
         };
         let cell = fixtures::cell("mem-read", 1, Unit::BytesPerSecond, 1e9);
         let warned = said(cell.clone().marked("V27", Severity::Suspect, "so"));

@@ -15,8 +15,8 @@ use crate::permit::{self, Consent, Permitted};
 use crate::view::present;
 use crate::view::progress::{Progress, note};
 use charz_analysis::answer::Answer;
-use charz_analysis::compare::{other_machine, other_program};
 use charz_claims::advise::{Advice, advise, not_advised, validate};
+use charz_claims::compare::{other_machine, other_program};
 use charz_data::report::{Cell, Report};
 use charz_estimate::Estimates;
 use charz_measure::limits::Limits;
@@ -25,6 +25,7 @@ use charz_measure::predict::Predictor;
 use charz_measure::sweep::new_report;
 use charz_measure::user_program;
 use charz_render::advise::{Advised, Format};
+use charz_words::compare::{said, unlike};
 
 pub struct Options {
     pub report: PathBuf,
@@ -101,14 +102,16 @@ fn measure(
     let blank = |plan: &Plan| Report { floor: Vec::new(), ..new_report(plan, &stage.context("", &limits)) };
     // First of all: the mappings of another machine may not fit this one, and its program may do harm here.
     let nothing = Plan::again(&request, &[], &stage.machine, &limits, &Predictor::assumed(&[]))?;
-    if let Some(clause) = other_machine(report, &blank(&nothing)) {
+    if let Some(found) = other_machine([report, &blank(&nothing)]) {
+        let clause = unlike(&found);
         return Err(Error::bad_input(format!(
             "--validate: the report is not of this machine: {clause}; validate it where it was measured"
         )));
     }
     let is = program.map(|program| user_program::identity(program.program()));
-    let other = report.plan.program_identity.as_ref().zip(is).and_then(|(was, is)| other_program(was, &is));
-    if let Some((what, was, is)) = other {
+    let both = report.plan.program_identity.as_ref().zip(is.as_ref());
+    if let Some((what, both)) = both.and_then(|(was, is)| other_program(was, is)) {
+        let [was, is] = both.each_ref().map(said);
         return Err(Error::bad_input(format!(
             "--validate: the report is of another program: the {what} was {was:?} and is {is:?}; start a new sweep"
         )));

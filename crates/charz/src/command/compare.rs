@@ -5,15 +5,16 @@ use super::history;
 use super::render::{names, read};
 use crate::exit::{Error, Exit};
 use crate::view::present;
-use charz_analysis::compare::{self, Refusal, Totals};
-use charz_analysis::history::Wanted;
 use charz_analysis::machines as analysis;
 use charz_analysis::page::Source;
+use charz_claims::compare::{self, Refusal, Totals};
+use charz_claims::history::Wanted;
 use charz_data::at_once;
 use charz_data::escape::quoted;
 use charz_data::report::Report;
 use charz_render::compare::{Compared, Format};
 use charz_render::machines;
+use charz_words::compare::refusal;
 
 pub enum Options {
     Two {
@@ -108,27 +109,19 @@ fn two(base: &Base, new_file: &PathBuf, terms: &Terms, out: &mut dyn Write) -> R
             (base, new, notes, "the base from the history".into())
         }
     };
-    let mut comparison = compare::compare(&base, &new, &terms.rules).map_err(|refusal| {
-        let exit = if matches!(refusal, Refusal::Nothing(_)) { Exit::NoVerdict } else { Exit::BadInput };
-        let why = match refusal {
-            Refusal::OtherMachine(clause) if is_file => {
-                let files = [&file, new_file].map(|file| quoted(&file.to_string_lossy())).join(" ");
-                format!(
-                    "{clause}; charz compare --machines {files} compares whole machines, --cross-machine the configurations that \
-                     both have"
-                )
-            }
-            refusal => refusal.to_string(),
-        };
-        Error::ended(exit, format!("{file:?} and {new_file:?}: {why}"))
+    let comparison = compare::compare([&base, &new], &terms.rules).map_err(|why| {
+        let exit = if matches!(why, Refusal::Nothing(..)) { Exit::NoVerdict } else { Exit::BadInput };
+        let files = [&file, new_file].map(|file| quoted(&file.to_string_lossy())).join(" ");
+        Error::ended(exit, format!("{file:?} and {new_file:?}: {}", refusal(&why, is_file.then_some(&files))))
     })?;
-    comparison.notes.splice(..0, notes);
     let names = names(&[file, new_file.clone()]);
     let reports = [Source { name: &names[0], report: &base }, Source { name: &names[1], report: &new }];
-    present(terms.format, &Compared { reports, comparison: &comparison }, out)?;
+    present(terms.format, &Compared { reports, comparison: &comparison, asides: &notes }, out)?;
+    let exit = exit(&comparison.totals, terms.strict);
     // The program is about to end. Taking millions of small pieces apart first would take a tenth as long as reading them did.
+    drop(comparison);
     std::mem::forget((base, new));
-    Ok(exit(&comparison.totals, terms.strict))
+    Ok(exit)
 }
 
 /// A regression outweighs what could not be judged; a comparison without any verdict, or with a difference that is open, is no pass.

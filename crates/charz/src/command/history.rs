@@ -8,11 +8,12 @@ use crate::exit::{Error, Exit};
 use crate::history::{Addition, Store};
 use crate::settings::user_file;
 use crate::view::look;
-use charz_analysis::history::{Baseline, Series, Timeline, Track, Wanted};
 use charz_analysis::page::{self, Source};
+use charz_claims::history::{Baseline, Series, Timeline, Track, Wanted};
 use charz_data::report::Report;
 use charz_render::history::{Tables, write_added, write_list, write_plot};
 use charz_render::json::write_escaped;
+use charz_words::history as words;
 
 pub struct Options {
     /// `None` takes the user's.
@@ -72,11 +73,13 @@ pub(super) fn baseline(
     named: Option<PathBuf>,
     new: &Report,
     wanted: Wanted,
-    rules: &charz_analysis::compare::Options,
+    rules: &charz_claims::compare::Options,
 ) -> Result<(Report, Vec<String>), Error> {
     let mut store = Store::open(&file(named)?)?;
-    let Baseline { id, notes } = Baseline::choose(store.list()?, new, wanted, rules).map_err(Error::bad_input)?;
-    Ok((store.read(id)?.0, notes))
+    let entries = store.list()?;
+    let chosen = Baseline::choose(&entries, new, wanted, rules);
+    let chosen = chosen.map_err(|why| Error::bad_input(words::no_base(&why, &new.started)))?;
+    Ok((store.read(chosen.id)?.0, words::baseline(&chosen)))
 }
 
 /// The file that was named, else that of `CHARZ_DB`, else the user's.
@@ -109,16 +112,17 @@ fn show_report(file: &Path, id: Option<i64>, how: Option<&Showing>, out: &mut dy
 }
 
 fn show_series(file: &Path, plot: &Plot, out: &mut dyn Write) -> Result<Exit, Error> {
-    let timeline = Timeline::new(Store::open(file)?.list()?);
-    let wanted: Vec<&Track> = timeline.tracks.iter().filter(|track| plot.wants(&track.series)).collect();
+    let entries = Store::open(file)?.list()?;
+    let timeline = Timeline::new(&entries);
+    let wanted: Vec<&Track<'_>> = timeline.tracks.iter().filter(|track| plot.wants(&track.series)).collect();
     if timeline.tracks.is_empty() {
         return Err(empty(file));
     }
     if wanted.is_empty() {
         return Err(no_series(&timeline));
     }
-    let is_shown = |track: &&Track| !plot.changed || !track.changes.is_empty();
-    let tracks: Vec<&Track> = wanted.iter().copied().filter(is_shown).collect();
+    let is_shown = |track: &&Track<'_>| !plot.changed || !track.changes.is_empty();
+    let tracks: Vec<&Track<'_>> = wanted.iter().copied().filter(is_shown).collect();
     match &plot.shown {
         Shown::Page(showing) => show_page(page::history::history(&timeline, &wanted, &tracks), showing, out),
         Shown::Tables(format) => {
@@ -129,7 +133,7 @@ fn show_series(file: &Path, plot: &Plot, out: &mut dyn Write) -> Result<Exit, Er
 }
 
 impl Plot {
-    fn wants(&self, series: &Series) -> bool {
+    fn wants(&self, series: &Series<'_>) -> bool {
         let key = &series.key;
         let among = |list: &[String], name: &str| {
             let fits = |wanted: &String| match wanted.strip_suffix('*') {
@@ -138,10 +142,10 @@ impl Plot {
             };
             list.is_empty() || list.iter().any(fits)
         };
-        among(&self.kernels, &key.kernel)
-            && among(&self.mappings, &key.mapping)
+        among(&self.kernels, key.kernel)
+            && among(&self.mappings, key.mapping)
             && (self.workers.is_empty() || self.workers.contains(&key.workers))
-            && self.parameters.as_ref().is_none_or(|words| series.parameters().contains(words))
+            && self.parameters.as_ref().is_none_or(|wanted| words::parameters(series).contains(wanted))
     }
 }
 
@@ -150,14 +154,14 @@ fn empty(file: &Path) -> Error {
 }
 
 /// What there is, if none of it was asked for.
-fn no_series(timeline: &Timeline) -> Error {
+fn no_series(timeline: &Timeline<'_>) -> Error {
     let keys = || timeline.tracks.iter().map(|track| &track.series.key);
-    let words = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(", ");
+    let listed = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(", ");
     let workers: BTreeSet<u64> = keys().map(|key| key.workers).collect();
     Error::bad_input(format!(
         "no series of the history fits; its kernels are {}, its mappings {}, its numbers of threads {}",
-        words(keys().map(|key| key.kernel.as_str()).collect()),
-        words(keys().map(|key| key.mapping.as_str()).collect()),
+        listed(keys().map(|key| key.kernel).collect()),
+        listed(keys().map(|key| key.mapping).collect()),
         workers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
     ))
 }

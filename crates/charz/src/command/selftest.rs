@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use super::sweep::{ClockKind, MeasuringContext, cannot_record};
 use crate::exit::{Error, Exit};
-use crate::selftest::{FLOOR_NEEDS, Tally};
+use crate::selftest::{FLOOR_NEEDS, Tally, Told};
 use crate::view::present;
 use crate::view::progress::note;
-use charz_analysis::compare::{self, Quantity, Row, Verdict};
+use charz_claims::compare::{self, Quantity, Verdict};
 use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, Point, Report, Schema};
 use charz_data::{Arrange, units};
@@ -23,6 +23,7 @@ use charz_measure::predict::Predictor;
 use charz_measure::sweep::{new_report, take_turns};
 use charz_render::json;
 use charz_render::look::TerminalStyle;
+use charz_words::compare::reason;
 use charz_words::point;
 
 pub struct Options {
@@ -210,7 +211,7 @@ impl Trial<'_> {
         fits
     }
 
-    fn compare(&self, processes: &Processes<'_>, seed: u64, budget: Duration) -> Result<Vec<Row>, Error> {
+    fn compare(&self, processes: &Processes<'_>, seed: u64, budget: Duration) -> Result<Vec<Told>, Error> {
         let (mut a, mut b) = (self.blank.clone(), self.blank.clone());
         let (mut none_a, mut none_b) = ((), ());
         let mut sides = [
@@ -218,7 +219,9 @@ impl Trial<'_> {
             self.stage.sweep_of(&mut b, None, &mut none_b, processes, self.predictor, budget),
         ];
         take_turns(&mut sides, seed, &mut ()).map_err(cannot_record)?;
-        Ok(compare::interleaved(&a, &b, &self.options.rules).rows)
+        let found = compare::interleaved([&a, &b], &self.options.rules);
+        let why = |row: &compare::Row<'_>| row.reason.as_ref().map(|why| reason(why, found.design));
+        Ok(found.rows.iter().map(|row| (row.verdict, row.shown.effect, why(row))).collect())
     }
 }
 

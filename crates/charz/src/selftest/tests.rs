@@ -1,18 +1,9 @@
-use std::sync::LazyLock;
-
 use proptest::prelude::*;
 
 use super::*;
-use charz_analysis::compare;
-use charz_data::report::{Unit, fixtures};
 
-static ROW: LazyLock<Row> = LazyLock::new(|| {
-    let report = fixtures::report(vec![fixtures::cell("arith-int", 1, Unit::OpsPerSecond, 1e9)]);
-    compare::interleaved(&report, &report, &compare::Options::default()).rows.remove(0)
-});
-
-fn row(verdict: Verdict, effect: Option<f64>, reason: Option<&str>) -> Row {
-    Row { verdict, effect, reason: reason.map(str::to_owned), ..ROW.clone() }
+fn row(verdict: Verdict, effect: Option<f64>, reason: Option<&str>) -> Told {
+    (verdict, effect, reason.map(str::to_owned))
 }
 
 #[test]

@@ -20,7 +20,7 @@ use crate::permit::{self, Permitted};
 use crate::provenance::tool;
 use crate::view::look;
 use crate::view::progress::{note, why};
-use charz_analysis::compare::{is_one_host, other_program};
+use charz_claims::compare::{is_one_host, other_program};
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
 use charz_measure::harness::MOST_REPETITIONS;
@@ -30,6 +30,7 @@ use charz_measure::plan::Budget;
 use charz_measure::sweep;
 use charz_measure::user_program::identity;
 use charz_render::formats::ReportWriter;
+use charz_words::compare::said;
 
 pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     let flag = if resume.asked.is_some() { "--continue" } else { "--resume" };
@@ -225,7 +226,8 @@ const NEW: &str = "start a new sweep";
 /// say which it was.
 fn other(report: &Report, program: Option<&Permitted>) -> Option<String> {
     let (was, is) = (report.plan.program_identity.as_ref()?, identity(program?.program()));
-    let (what, was, is) = other_program(was, &is)?;
+    let (what, both) = other_program(was, &is)?;
+    let [was, is] = both.each_ref().map(said);
     Some(format!("is of another program: the {what} was {was:?} and is {is:?}; {NEW}"))
 }
 

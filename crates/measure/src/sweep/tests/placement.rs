@@ -2,7 +2,7 @@
 
 use std::cell::Cell as Shared;
 
-use charz_analysis::compare::{Options, Verdict, compare};
+use charz_claims::compare::{Options, Reason, Refusal, Unlike, Verdict, compare};
 use charz_data::checks::V16;
 use fastrand::Rng;
 
@@ -72,13 +72,17 @@ fn numbers_of_a_host_that_moves_cpus_are_those_of_a_placement() {
             told += u32::from(report.cells[0].marks.iter().any(|mark| mark.code == V16.code));
         }
         let moved = truth(&base) != truth(&new);
-        match compare(&base, &new, &Options::default()) {
+        match compare([&base, &new], &Options::default()) {
             Ok(comparison) => {
                 let row = &comparison.rows[0];
                 assert!(!moved && !matches!(row.verdict, Verdict::Faster | Verdict::Slower), "{pair}: {row:?}");
                 compared += 1;
             }
-            Err(refusal) => assert!(moved && refusal.to_string().contains("apart, and are"), "{pair}: {refusal}"),
+            Err(Refusal::Nothing(_, found)) => {
+                let why = &found.rows[0].reason;
+                assert!(moved && matches!(why, Some(Reason::Unlike(Unlike::Apart(_), _))), "{pair}: {why:?}");
+            }
+            Err(refusal) => panic!("{pair}: {refusal:?}"),
         }
     }
     assert!(held >= 72, "{held} of 80 intervals hold what was there");

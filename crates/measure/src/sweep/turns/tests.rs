@@ -10,7 +10,7 @@ use crate::fixtures::Setting;
 use crate::invoke::{Invoke, MeasureRequest};
 use crate::plan::{Invocations, Request};
 use crate::sweep::tests::request;
-use charz_analysis::compare::{self, Verdict};
+use charz_claims::compare::{self, Verdict};
 use charz_data::report::{Evidence, Frequency, Invocation, Lap, Report, Run, Status};
 
 /// A machine that does a step of a kernel in about a nanosecond.
@@ -117,7 +117,7 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
 }
 
 fn verdict(taken: &Taken) -> Verdict {
-    compare::interleaved(&taken.a, &taken.b, &compare::Options::default()).rows[0].verdict
+    compare::interleaved([&taken.a, &taken.b], &compare::Options::default()).rows[0].verdict
 }
 
 const THREE: &[&str] = &["arith-int", "arith-float", "peak-int"];
@@ -190,9 +190,9 @@ fn a_side_that_dies_ends_its_pair_and_is_no_verdict() {
     let taken = take(&USUAL, |fake| fake.dies_at = if fake.side == 'B' { 1 } else { usize::MAX });
     let made = taken.a.cells[0].invocations.len();
     assert!(made < USUAL.invocations, "{made} of A were made for nothing");
-    let row = &compare::interleaved(&taken.a, &taken.b, &compare::Options::default()).rows[0];
+    let row = &compare::interleaved([&taken.a, &taken.b], &compare::Options::default()).rows[0];
     assert_eq!(row.verdict, Verdict::Uncompared);
-    assert!(row.reason.as_ref().unwrap().contains("signal 11"), "{row:?}");
+    assert!(row.reason.as_ref().unwrap().warnings().any(|why| why.contains("signal 11")), "{row:?}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ pub mod fixtures;
 mod series;
 mod timeline;
 
-pub use baseline::{Baseline, Wanted};
-pub use entry::{Added, Entry, EnvChange, display, env_diff, seconds, summary};
-pub use series::{Key, Series, Value};
+pub use baseline::{Baseline, LastChange, NoBase, Wanted, Why};
+pub use entry::{Added, Entry, EnvChange, env_diff, seconds, summary};
+pub use series::{Apart, Key, Series, Value};
 pub use timeline::{ALPHA, Change, Segment, Timeline, Track};

@@ -1,32 +1,27 @@
 //! One report of a history, and what else changed from one to the next.
 
-use std::fmt;
 use std::time::UNIX_EPOCH;
 
-use crate::compare::{built, surroundings};
+use crate::compare::{Said, UNKNOWN, environment};
 use charz_data::report::Report;
 
+/// A report of a history.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Its number in the history, from 1; it keeps it.
     pub id: i64,
     /// When its sweep began, in seconds since 1970-01-01T00:00:00Z.
     pub at: i64,
-    pub label: Option<String>,
+    /// What it was added as.
+    pub label: Option<Box<str>>,
     /// The report as [`summary`] leaves it.
     pub report: Report,
 }
 
 impl Entry {
     /// `None` if the report does not know when it began.
-    pub fn new(id: i64, label: Option<String>, report: Report) -> Option<Self> {
+    pub fn new(id: i64, label: Option<Box<str>>, report: Report) -> Option<Self> {
         Some(Entry { id, at: seconds(&report.started)?, label, report })
-    }
-
-    /// Its number and its day: `12 (2026-01-31)`.
-    pub fn name(&self) -> String {
-        let day: String = self.report.started.chars().take("2026-01-31".len()).collect();
-        format!("{} ({day})", self.id)
     }
 }
 
@@ -54,8 +49,10 @@ pub fn seconds(started: &str) -> Option<i64> {
     i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
 }
 
+/// What became of a report that was added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added {
+    /// It was not there before.
     New,
     /// The same text is there; nothing changed.
     Same,
@@ -65,42 +62,15 @@ pub enum Added {
     Earlier,
 }
 
-/// A fact of the environment that differs in a later report.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EnvChange {
-    /// Its name, e.g. `system's kernel`.
-    pub what: &'static str,
-    pub before: String,
-    pub after: String,
-}
-
-impl fmt::Display for EnvChange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} -> {}", self.what, self.before, self.after)
-    }
-}
+/// A fact of the environment that differs in a later report: its name, and what both say.
+pub type EnvChange<'a> = (&'static str, [Said<'a>; 2]);
 
 /// The facts that differ. A fact that one of the reports lacks is left out: it need not have changed.
-pub fn env_diff(before: &Report, after: &Report) -> Vec<EnvChange> {
-    let pairs = environment(before).into_iter().zip(environment(after));
-    let known =
-        pairs.filter_map(|((what, before), (_, after))| Some(EnvChange { what, before: before?, after: after? }));
-    known.filter(|change| change.before != change.after).collect()
-}
-
-/// The changes as one clause; empty if there are none.
-pub fn display(changes: &[EnvChange]) -> String {
-    changes.iter().map(EnvChange::to_string).collect::<Vec<_>>().join("; ")
-}
-
-fn environment(report: &Report) -> Vec<(&'static str, Option<String>)> {
-    let tool = &report.tool;
-    let mut facts = vec![("charz", Some(format!("{} ({})", tool.version, tool.commit)))];
-    facts.extend(surroundings(report));
-    facts.extend(built(report).map(|(what, word)| (what, (word != "unknown").then(|| word.to_owned()))));
-    facts.push(("clock", Some(report.plan.clock.clone())));
-    facts.push(("binder", Some(report.plan.binder.clone())));
-    facts
+pub fn env_diff<'a>(before: &'a Report, after: &'a Report) -> Vec<EnvChange<'a>> {
+    let known = |report| environment().map(move |fact| (fact.of)(report).filter(|said| *said != UNKNOWN));
+    let pairs = environment().zip(known(before)).zip(known(after));
+    let both = pairs.filter_map(|((fact, before), after)| Some((fact.name, [before?, after?])));
+    both.filter(|(_, [before, after])| before != after).collect()
 }
 
 #[cfg(test)]
