@@ -37,11 +37,11 @@ use std::collections::{BTreeSet, HashMap};
 use crate::answer::Answer;
 use crate::compare::Comparison;
 use crate::figure::{Figure, Table};
-use crate::findings::findings;
 use cells::CellsByKernel;
 use charz_claims::verdict::verdicts;
 use charz_data::report::{Finding, FindingKind};
 use charz_estimate::Estimates;
+use charz_words::findings::findings;
 
 pub use crate::source::Source;
 pub use about::{About, Difference, Fact};
@@ -229,7 +229,7 @@ fn draw(sources: &[Source<'_>], compared: &[Found], is_asked: impl Fn(&str) -> b
     let each = || sources.iter().map(|source| source.report);
     let sorted = CellsByKernel::of(
         sources,
-        each().map(findings).collect(),
+        each().map(|report| findings(&Estimates::of(report))).collect(),
         each().map(|report| verdicts(&Estimates::of(report))).collect(),
     );
     let chapters = CHAPTERS.iter().filter(|chapter| is_asked(chapter.id));

@@ -1,4 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 pub mod advise;
+pub mod curve;
+pub mod curves;
+pub mod findings;
+pub mod numa;
+pub mod pairs;
 pub mod verdict;

@@ -50,7 +50,7 @@ const PLANTS: [Plant; 13] = [
     Plant(
         "the collapse of a kernel",
         Edit {
-            file: "crates/analysis/src/findings/collapse.rs",
+            file: "crates/claims/src/findings/threads.rs",
             from: "const HALF: f64 = 0.5;",
             to: "const HALF: f64 = 0.05;",
         },

@@ -56,7 +56,7 @@ proptest! {
         let answer = Answer::of(&report);
         let page = page(&[Source { name: "r", report: &report }]);
         let best: Vec<_> =
-            findings::findings(&report).into_iter().filter(|found| found.kind == FindingKind::Best).collect();
+            findings(&Estimates::of(&report)).into_iter().filter(|found| found.kind == FindingKind::Best).collect();
         prop_assert_eq!(page.verdicts.rows.len(), best.len());
         for found in &best {
             let row = answer.rows.iter().find(|row| row.kernel == found.kernel).unwrap();
