@@ -21,12 +21,12 @@ use std::time::Duration;
 
 use crate::card::{Card, MEMORY};
 use crate::figure::{self, Datum, Table};
-use crate::findings;
 use charz_data::card::Chase;
 use charz_data::escape::{counted, shortened};
 use charz_data::report::{Cell, Energy, Hardware, Report, Status, Unit};
 use charz_data::units;
 use charz_data::{Arrange, Role};
+use charz_words::findings::findings;
 use charz_words::point;
 
 pub use advice::Advice;
@@ -120,7 +120,7 @@ impl Answer {
     pub fn of(report: &Report) -> Self {
         let cpus = report.machine.usable_strands().count() as u64;
         let rows = rows::rows(report, &verdicts(&Estimates::of(report)), cpus);
-        let findings = findings::findings(report);
+        let findings = findings(&Estimates::of(report));
         let advice = advice::advice(report, &rows, &findings, cpus);
         Answer {
             machine: machine(report),

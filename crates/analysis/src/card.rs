@@ -16,9 +16,9 @@ use charz_data::card::{Access, Chase};
 use charz_data::machine::{Cache, CacheHolds, Machine, Strand};
 use charz_data::{Arrange, Role};
 
-use crate::curve::{Level as Place, Plateau, Reach, plateaus, reach};
-use crate::findings::{Curve, clocks};
-use crate::numa::{self, NodePair, Number};
+use charz_claims::curve::{Level as Place, Plateau, Reach, plateaus, reach};
+use charz_claims::curves::{Curve, clocks};
+use charz_claims::numa::{self, NodePair, Number};
 use charz_data::report::{self, Cell, PageKind, Report};
 use charz_stats::Sample;
 

@@ -12,9 +12,10 @@ use fastrand::Rng;
 use regex::{Captures, Regex};
 
 use crate::answer::{Answer, Costs, NONE, Row};
-use crate::findings::findings;
 use charz_claims::compare::{Options, Verdict, compare};
 use charz_data::report::{Cell, FindingKind, Interval, Report};
+use charz_estimate::Estimates;
+use charz_words::findings::findings;
 use world::{MAPPINGS, World, counts};
 
 /// How often each claim held.
@@ -365,7 +366,7 @@ fn what_is_said_is_true_of_the_machine() {
         let world = World::draw(&mut random);
         let report = world.swept(&mut random);
         reader.screen(&world, &report, &mut tally);
-        for finding in findings(&report).iter().filter(|finding| finding.kind != FindingKind::Latency) {
+        for finding in findings(&Estimates::of(&report)).iter().filter(|finding| finding.kind != FindingKind::Latency) {
             let place = (&*finding.kernel, finding.mapping.as_deref(), finding.workers);
             reader.finding(&world, Some(place), &finding.text, &mut tally);
         }

@@ -35,13 +35,13 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::answer::Answer;
 use crate::figure::{Figure, Table};
-use crate::findings::findings;
 use cells::CellsByKernel;
 use charz_claims::compare::Comparison;
 use charz_claims::verdict::verdicts;
 use charz_data::report::{Cell, Finding, FindingKind, Report};
 use charz_estimate::Estimates;
 use charz_estimate::grouped;
+use charz_words::findings::findings;
 
 pub use crate::source::Source;
 pub use about::{About, Difference, Fact};
@@ -248,7 +248,7 @@ fn draw(sources: &[Source<'_>], compared: &[Found<'_>], asides: &[String]) -> Pa
     let each = || sources.iter().map(|source| source.report);
     let sorted = CellsByKernel::of(
         sources,
-        each().map(findings).collect(),
+        each().map(|report| findings(&Estimates::of(report))).collect(),
         each().map(|report| verdicts(&Estimates::of(report))).collect(),
     );
     let answers: Vec<Answer> = each().map(Answer::of).collect();

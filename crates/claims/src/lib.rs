@@ -3,4 +3,9 @@
 pub mod advise;
 pub mod compare;
 pub mod history;
+pub mod curve;
+pub mod curves;
+pub mod findings;
+pub mod numa;
+pub mod pairs;
 pub mod verdict;

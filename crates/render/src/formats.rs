@@ -6,9 +6,10 @@ use super::look::TerminalStyle;
 use super::report::csv;
 use super::{benchmark, html, json, markdown, openmetrics, picture, term};
 use charz_analysis::figure::Figure;
-use charz_analysis::findings::findings;
 use charz_analysis::page::Page;
 use charz_data::report::{File, Report};
+use charz_estimate::Estimates;
+use charz_words::findings::findings;
 
 /// One way to show something. The first of a list is the default.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +90,9 @@ pub const CSV: &Format = &Format {
 pub const JSON: &Format = &Format {
     name: "json",
     about: "the report itself",
-    write: Draw::Record(|report, out| json::write_pretty_line(&File::of(report, &findings(report)), out)),
+    write: Draw::Record(|report, out| {
+        json::write_pretty_line(&File::of(report, &findings(&Estimates::of(report))), out)
+    }),
 };
 
 /// The formats in which a sweep shows its report.

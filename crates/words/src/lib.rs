@@ -5,6 +5,7 @@ pub mod caveat;
 pub mod compare;
 pub mod estimate;
 pub mod history;
+pub mod findings;
 pub mod launch;
 pub mod point;
 pub mod replicate;

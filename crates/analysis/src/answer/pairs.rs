@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use super::none;
 use crate::figure::{Datum, Table};
-use crate::numa::{self, NodePair, Number};
 use crate::page::matrix::{self, Matrix, class_name};
+use charz_claims::numa::{self, NodePair, Number};
 use charz_data::Role;
 use charz_data::report::{Finding, FindingKind, MemoryHome, Report, Unit};
 use charz_data::units;

@@ -55,7 +55,7 @@ proptest! {
         let answer = Answer::of(&report);
         let page = page(&[Source { name: "r", report: &report }]);
         let best: Vec<_> =
-            findings::findings(&report).into_iter().filter(|found| found.kind == FindingKind::Best).collect();
+            findings(&Estimates::of(&report)).into_iter().filter(|found| found.kind == FindingKind::Best).collect();
         for found in &best {
             let row = answer.rows.iter().find(|row| row.kernel == found.kernel).unwrap();
             prop_assert_eq!((found.workers, found.value), (Some(row.best.threads), Some(row.best.value)));

@@ -1,8 +1,8 @@
 //! What of a card contradicts what.
 
 use super::{Card, Level};
-use crate::curve::{Level as Place, Plateau, lack};
-use crate::findings::Curve;
+use charz_claims::curve::{Level as Place, Plateau, lack};
+use charz_claims::curves::Curve;
 use charz_data::report::Report;
 use charz_data::units;
 use charz_words::estimate::time;
@@ -28,7 +28,7 @@ pub(super) fn all(card: &Card, curve: Option<&Curve<'_>>, plateaus: &[Plateau], 
         };
         let edge = level.found.and_then(|found| found.edge);
         match lack(&curve.points, &curve.asked, inner.unwrap_or(0), bytes, edge) {
-            Some(lack) => unknown.push((level.name.clone(), lack)),
+            Some(lack) => unknown.push((level.name.clone(), charz_words::findings::lack(&lack))),
             None => say(&level.name, size(level, bytes, guest).or_else(|| missing(level, bytes))),
         }
     }

@@ -5,7 +5,7 @@ use charz_estimate::grouped;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Source;
-use crate::numa;
+use charz_claims::numa;
 use charz_data::report::{Cell, Finding, FindingKind, MemoryHome, Unit};
 use charz_data::{Arrange, Card, Family, Role};
 

@@ -4,7 +4,7 @@ use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::lines::{self, Lines, MOST_LINES, own_number};
 use super::points;
 use crate::figure::{Axis, Body, Figure, Label, Quantity, Scale};
-use crate::findings::{bandwidth, knee_delay};
+use charz_claims::findings::{bandwidth, knee_delay};
 use charz_data::report::{Cell, Point, Unit};
 use charz_words::point;
 

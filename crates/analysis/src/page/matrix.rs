@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use charz_data::machine::{Machine, Strand};
 
-use crate::pairs::{self, Class, Side};
+use charz_claims::pairs::{self, Class, Side};
 use charz_data::Role;
 use charz_data::card::LineOperation;
 use charz_data::report::{Cell, MemoryHome, Report};

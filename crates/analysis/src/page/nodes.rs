@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::table;
 use crate::figure::{Body, Figure, Heatmap, Quantity, State, Tile, id};
-use crate::numa::{self, NodePair, Number};
+use charz_claims::numa::{self, NodePair, Number};
 use charz_data::escape::counted;
 use charz_data::report::Unit;
 use charz_data::units;

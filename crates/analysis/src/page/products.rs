@@ -9,7 +9,7 @@ use super::{points, table};
 use crate::figure::{
     Axis, Body, DataPoint, Datum, Figure, Plot, Quantity, Role as LineRole, Row, Scale, Series, State, Table, id,
 };
-use crate::findings::millis;
+use charz_claims::findings::millis;
 use charz_data::params::{DEPTH, Params};
 use charz_data::report::{Cell, GrowthStep};
 use charz_data::units;

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell};
 use super::lines::{self, Lines, MOST_LINES, own_number};
-use crate::curve;
 use crate::figure::{Axis, Body, Figure, Quantity, ReferenceLine, Scale};
-use crate::findings::Curve;
-use crate::numa;
+use charz_claims::curve;
+use charz_claims::curves::Curve;
+use charz_claims::numa;
 use charz_data::report::{Cell, Point, Report, Unit};
 use charz_data::{Role, units};
+use charz_words::findings::level_name;
 use charz_words::point;
 
 /// Up to so many sizes are one in each level of caches, and not a curve.
@@ -162,7 +163,7 @@ fn measured(role: &Role, curves: &[Curve<'_>]) -> Vec<ReferenceLine> {
     let rule = |plateau: &curve::Plateau| {
         let (edge, level) = (plateau.edge?, plateau.level.filter(|level| *level != curve::Level::Memory)?);
         let doubt = units::doubt(edge.doubtful);
-        let label = format!("{} ends, measured{doubt}", curve.level_name(level));
+        let label = format!("{} ends, measured{doubt}", level_name(curve, level));
         Some(ReferenceLine { from: edge.inside_bytes as f64, to: edge.beyond_bytes as f64, label })
     };
     plateaus.iter().filter_map(rule).collect()

@@ -9,7 +9,7 @@ use charz_topology::{Machine, Mapping, Strand, cpulist};
 
 use super::sweep::{self, MeasuringContext, New};
 use crate::exit::{Error, Exit};
-use charz_analysis::pairs::{self, Choice, Class};
+use charz_claims::pairs::{self, Choice, Class};
 use charz_measure::invoke::{Invoke, MeasureRequest};
 use charz_measure::limits::Limits;
 use charz_measure::plan::{Plan, PlanError, Request};

@@ -9,7 +9,7 @@ use charz_topology::{Machine, Mapping, cpulist};
 use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
 use crate::view::progress::note;
-use charz_analysis::numa::is_latency;
+use charz_claims::numa::is_latency;
 use charz_measure::harness::LEAST_REPETITIONS;
 use charz_measure::limits::Limits;
 use charz_measure::plan::{AskedSizes, FEWEST_SHARE, Plan, Request};

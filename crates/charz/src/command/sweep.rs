@@ -15,7 +15,7 @@ use crate::view::look;
 use crate::view::plan::{self as plan_table, Planned};
 use crate::view::present;
 use crate::view::progress::note;
-use charz_analysis::pairs::Choice;
+use charz_claims::pairs::Choice;
 use charz_data::escape::{plain, quoted};
 use charz_data::params::PAGES;
 use charz_data::report::{self, Report};

@@ -11,7 +11,7 @@ use crate::view::look;
 use crate::view::present;
 use crate::view::progress::note;
 use crate::view::topo::{self, Format};
-use charz_analysis::numa;
+use charz_claims::numa;
 use charz_data::escape::counted;
 use charz_data::report::Report;
 use charz_render::formats::{self, Draw, ReportWriter};

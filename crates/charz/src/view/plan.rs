@@ -6,7 +6,7 @@ use charz_data::machine::Machine;
 
 use super::look;
 use charz_analysis::page::matrix::class_name;
-use charz_analysis::pairs::{Choice, Chosen};
+use charz_claims::pairs::{Choice, Chosen};
 use charz_data::escape::counted;
 use charz_data::params::{PARAMS, Param};
 use charz_data::report::Report;

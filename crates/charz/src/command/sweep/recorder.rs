@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::{Error, Exit};
-use charz_analysis::findings::findings;
 use charz_data::report::{self, Report};
+use charz_estimate::Estimates;
 use charz_measure::atomic_file;
 use charz_measure::journal::{self, Journal, JournalError, Recovered};
 use charz_measure::sweep::{Record, Recorder, judge_report};
+use charz_words::findings::findings;
 
 #[derive(Serialize, Deserialize)]
 struct Header {
@@ -77,7 +78,7 @@ impl JournalRecorder {
 
     /// Writes the report in one step and removes the journal. Returns the report's file.
     pub(crate) fn finish(self, report: &Report) -> Result<PathBuf, Error> {
-        let findings = findings(report);
+        let findings = findings(&Estimates::of(report));
         let fill = |out: &mut dyn Write| report::write(report, &findings, report::is_packed(&self.file), out);
         let written =
             if self.replace { atomic_file::replace(&self.file, fill) } else { atomic_file::create(&self.file, fill) };

@@ -2,8 +2,8 @@
 //! `tests/golden/verdicts/sweep.tsv` was written.
 
 use super::*;
-use charz_analysis::findings::findings;
 use charz_claims::verdict::{Auto, verdicts};
+use charz_words::findings::findings;
 
 /// A time for each cell, such that mappings differ, throughput saturates, a ring has its cliff and a counter collapses.
 fn nanos(order: &MeasureRequest) -> f64 {
@@ -74,7 +74,7 @@ fn the_same_verdicts_on_a_sweep() {
             saturation.join("; ")
         );
     }
-    for finding in findings(&swept.report) {
+    for finding in findings(&charz_estimate::Estimates::of(&swept.report)) {
         let value = finding.value.map_or("-".to_owned(), |value| format!("{value:.9e}"));
         text += &format!(
             "finding\t{:?}\t{}\t{}\t{:?}\t{value}\n",

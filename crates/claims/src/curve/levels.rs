@@ -4,7 +4,7 @@ use super::{Level, Plateau};
 
 /// By how many times memory is slower than the first-level cache, at least. TACC's Opteron had 143 cycles against 3, and processors
 /// since have more; no cache of theirs comes near it.
-pub(crate) const MEMORY: f64 = 20.0;
+pub const MEMORY: f64 = 20.0;
 
 /// A plateau that goes on to so many times the largest cache is memory.
 pub(super) const BEYOND: u64 = 2;

@@ -31,11 +31,10 @@ mod tests;
 
 use charz_data::Arrange;
 use charz_stats::median;
-use evidence::ENOUGH;
-pub use evidence::lack;
+pub use evidence::{BETWEEN, ENOUGH, Lack, lack};
 use flat::Flat;
 use levels::BEYOND;
-pub(crate) use levels::MEMORY;
+pub use levels::MEMORY;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
@@ -71,7 +70,7 @@ pub enum Level {
 
 impl Level {
     /// The size that is claimed for it, after that of the cache inside of it, or 0.
-    pub(crate) fn claim(self, caches: &[u64]) -> Option<(u64, u64)> {
+    pub fn claim(self, caches: &[u64]) -> Option<(u64, u64)> {
         let Level::Cache(level) = self else { return None };
         let at = usize::from(level).checked_sub(1)?;
         let bytes = *caches.get(at)?;

@@ -1,13 +1,12 @@
 //! Curves as the cells of a report give them.
 
-use crate::curve::{Level, Point};
+use crate::curve::Point;
 use charz_data::card::Chase;
 use charz_data::machine::Strand;
 use charz_data::report::{Cell, PageKind, Point as Place, Report, Unit};
 use charz_data::{Arrange, Role};
 use charz_estimate::{Estimate, grouped};
 use charz_stats::median;
-use charz_words::point;
 
 const LINE: u64 = 64;
 
@@ -23,32 +22,32 @@ const MOST_CURVES: usize = 512;
 
 /// The cells of one worker that differ in the size of its block only.
 #[derive(Clone, Debug)]
-pub(crate) struct Curve<'a> {
-    pub(crate) kernel: &'a str,
-    pub(crate) mapping: &'a str,
+pub struct Curve<'a> {
+    pub kernel: &'a str,
+    pub mapping: &'a str,
     /// The kind, by name.
-    pub(crate) pages: &'a str,
+    pub pages: &'a str,
     /// In bytes.
-    pub(crate) stride: u64,
-    pub(crate) chains: u64,
-    pub(crate) points: Vec<Point>,
+    pub stride: u64,
+    pub chains: u64,
+    pub points: Vec<Point>,
     /// All sizes of its cells, those without a number included.
-    pub(crate) asked: Vec<u64>,
+    pub asked: Vec<u64>,
     /// The strand of its worker, where the machine has it.
-    pub(crate) strand: Option<&'a Strand>,
+    pub strand: Option<&'a Strand>,
     /// What the operating system claims that the data caches of its strand hold, from the innermost outwards.
-    pub(crate) caches: Vec<u64>,
+    pub caches: Vec<u64>,
     /// The levels of those caches: a machine may lack one.
-    pub(crate) levels: Vec<u32>,
+    pub levels: Vec<u32>,
     /// The clock of its core in hertz, if that is known: the median of those of its cells with a number.
-    pub(crate) hz: Option<f64>,
+    pub hz: Option<f64>,
     /// What all of its cells have in common, including the kind of pages if the sweep does not vary it.
-    place: Place,
+    pub place: Place,
 }
 
 impl<'a> Curve<'a> {
     /// The curves of the kernels that load in such an order, in the order of their first cells.
-    pub(crate) fn of(report: &'a Report, chase: Chase) -> Vec<Self> {
+    pub fn of(report: &'a Report, chase: Chase) -> Vec<Self> {
         report
             .kernels_in(|role| *role == Role::Latency(chase))
             .into_iter()
@@ -56,7 +55,7 @@ impl<'a> Curve<'a> {
             .collect()
     }
 
-    pub(crate) fn of_kernel(report: &'a Report, kernel: &str) -> Vec<Self> {
+    pub fn of_kernel(report: &'a Report, kernel: &str) -> Vec<Self> {
         let is_one = |cell: &&Cell| cell.kernel == kernel && cell.workers == 1 && cell.unit == Unit::NanosecondsPerStep;
         let own = |cell: &Cell| cell.point.params(&report.plan.params);
         let place = |cell: &Cell| Place { size_bytes: None, pages: Some(own(cell).pages), ..cell.point };
@@ -104,39 +103,30 @@ impl<'a> Curve<'a> {
         }
     }
 
-    pub(super) fn name(&self) -> String {
-        format!("{} {}{}", self.kernel, self.mapping, point::label(&self.place))
-    }
-
-    /// `L2`, or `memory`: a cache is called by the level of the one that is claimed, else by its order.
-    pub(crate) fn level_name(&self, level: Level) -> String {
-        match level {
-            Level::Cache(at) => {
-                let claimed = usize::from(at).checked_sub(1).and_then(|at| self.levels.get(at));
-                format!("L{}", claimed.copied().unwrap_or(at.into()))
-            }
-            Level::Memory => "memory".into(),
-        }
+    /// The level of a cache: that of the one that is claimed, else its order.
+    pub fn level_of(&self, cache: u8) -> u32 {
+        let claimed = usize::from(cache).checked_sub(1).and_then(|at| self.levels.get(at));
+        claimed.copied().unwrap_or(cache.into())
     }
 
     /// What those have in common that differ in their strides and chains as well.
-    pub(super) fn family(&self) -> (&'a str, &'a str, Place) {
+    pub fn family(&self) -> (&'a str, &'a str, Place) {
         (self.kernel, self.mapping, Place { stride_bytes: None, chains: None, ..self.place })
     }
 
     /// Its points by the bytes of the lines that are touched: a load takes in a line, however far it is to the next.
-    pub(crate) fn lines(&self) -> Vec<Point> {
+    pub fn lines(&self) -> Vec<Point> {
         let lines = |point: &Point| Point { size_bytes: point.size_bytes / self.stride * LINE, ..*point };
         self.points.iter().map(lines).collect()
     }
 
     /// Whether its loads go to every line of memory that is the worker's own.
-    pub(crate) fn is_plain(&self) -> bool {
+    pub fn is_plain(&self) -> bool {
         self.stride == LINE && self.place.memory.is_none()
     }
 
     /// Whether it is on base pages, and the other one is the same on larger ones.
-    pub(super) fn differs_in_pages(&self, other: &Curve<'_>) -> bool {
+    pub fn differs_in_pages(&self, other: &Curve<'_>) -> bool {
         let (small, pages) = (Some(PageKind::Small), other.place.pages);
         let alike = self.kernel == other.kernel
             && self.mapping == other.mapping
@@ -146,12 +136,12 @@ impl<'a> Curve<'a> {
 }
 
 /// The clock in hertz at which a cell has its number, which is that of the middle invocation.
-pub(crate) fn clock(cell: &Cell) -> Option<f64> {
+pub fn clock(cell: &Cell) -> Option<f64> {
     median(clocks(cell))
 }
 
 /// The clocks that cores of a cell's invocations were found to have.
-pub(crate) fn clocks(cell: &Cell) -> impl Iterator<Item = f64> {
+pub fn clocks(cell: &Cell) -> impl Iterator<Item = f64> {
     let evidence = cell.invocations.iter().filter_map(|invocation| invocation.evidence.as_ref());
     evidence.filter_map(|evidence| Some(evidence.frequency?.highest_hz))
 }

@@ -1,0 +1,147 @@
+//! The fastest of the pools that do the same, and which lock does most when threads want it at the same time.
+
+use super::{Claim, Facts, Finding, Line, Winner};
+use charz_data::report::Unit;
+use charz_data::{Arrange, Role};
+use charz_estimate::{Estimate, WIDEST, better, contests, grouped};
+
+/// Which pool does most of those under a mapping at a point, with as many workers.
+#[derive(Debug)]
+pub struct Fastest<'a> {
+    /// Whether they are under a lock.
+    pub locks: bool,
+    pub winner: Winner<'a>,
+    /// The pool that all are compared with, where it is neither the best nor among those that meet it.
+    pub reference: Option<Estimate<'a>>,
+    /// How many have too few runs.
+    pub few: usize,
+}
+
+/// For each mapping, point and number of workers with two or more pools of a kind: of those under a lock, and of those without.
+pub(super) fn fastest<'a>(facts: &Facts<'_, 'a>) -> Vec<Finding<'a>> {
+    let pools = facts.lines_of(Unit::OpsPerSecond, |role| is_lock(role) || matches!(role, Role::LockFreePool { .. }));
+    let mut found = Vec::new();
+    for pools in grouped(pools, |line| line.mapping()) {
+        let role = |number: &Estimate<'_>| facts.report.role(&number.cell.kernel);
+        let all = || pools.iter().flat_map(|line| line.numbers());
+        // Of a run or two none is shown to be the fastest.
+        let numbers: Vec<Estimate<'_>> = all().filter(|number| number.interval.is_some()).collect();
+        for locks in [true, false] {
+            let own = numbers.iter().copied().filter(|number| is_lock(role(number)) == locks);
+            let place = |number: &Estimate<'_>| (number.cell.point, number.cell.workers);
+            for best in contests(own, place) {
+                let is_beside = |number: &Estimate<'_>| place(number) == place(&best.number);
+                let few = all().filter(|number| is_lock(role(number)) == locks && is_beside(number));
+                let few = few.filter(|number| number.interval.is_none()).count();
+                let is_rival =
+                    |line: &&&Line<'_>| is_lock(line.role()) == locks && line.cells[0].point == best.number.cell.point;
+                let rivals: Vec<&Line<'_>> = pools.iter().filter(is_rival).copied().collect();
+                let winner = Winner::of(best, &rivals);
+                let is_reference =
+                    |number: &&Estimate<'_>| matches!(role(number), Role::LockPool { is_reference: true, .. });
+                let beside = |number: &&Estimate<'_>| place(number) == place(&winner.best);
+                let reference = numbers.iter().copied().find(|number| is_reference(&number) && beside(&number));
+                let value = reference.map(|reference| winner.best.value / reference.value);
+                let named = [winner.best].into_iter().chain(winner.alike.iter().copied());
+                let is_named =
+                    |reference: &Estimate<'_>| named.clone().any(|named| named.cell.kernel == reference.cell.kernel);
+                let reference = reference.filter(|reference| !is_named(reference));
+                let cell = winner.best.cell;
+                found.push(Finding::on(cell, value, Claim::Fastest(Fastest { locks, winner, reference, few })));
+            }
+        }
+    }
+    found
+}
+
+fn is_lock(role: &Role) -> bool {
+    matches!(role, Role::LockPool { .. })
+}
+
+/// From so many times the work outside below which a lock is the limit on, waiting costs 6% at most.
+pub(super) const HARDLY: f64 = 3.0;
+
+/// The lock that does most with as many threads as there are CPUs for, of what was measured.
+#[derive(Debug)]
+pub struct Lock<'a> {
+    /// With one thread and with several, each on a CPU of its own.
+    pub best: [Estimate<'a>; 2],
+    /// Those that are not significantly different.
+    pub alike: Vec<Estimate<'a>>,
+    /// The one that does least, if there is another one that is different.
+    pub worst: Option<Estimate<'a>>,
+    /// Whether others were measured.
+    pub is_one_of_several: bool,
+    /// The steps within a section, and outside.
+    pub inside: u64,
+    pub outside: u64,
+    /// The nanoseconds of work outside a section below which the lock is the limit, and where that lies; then from how many on threads hardly
+    /// wait. `None` with steps outside.
+    pub enough: Option<([f64; 3], f64)>,
+}
+
+/// With as many threads as there are CPUs for.
+pub(super) fn lock<'a>(facts: &Facts<'_, 'a>) -> Vec<Finding<'a>> {
+    most(facts).into_iter().collect()
+}
+
+fn most<'a>(facts: &Facts<'_, 'a>) -> Option<Finding<'a>> {
+    let kernels = grouped(facts.numbers(Unit::OpsPerSecond, is_lock), |number| {
+        (number.cell.kernel.as_str(), number.cell.mapping.as_str(), number.cell.point)
+    });
+    let mut rivals: Vec<[Estimate<'_>; 2]> = kernels.iter().flat_map(|numbers| pairs(numbers, facts.strands)).collect();
+    let most = rivals.iter().map(|[_, several]| several.cell.workers).max()?;
+    let of_most = || rivals.iter().map(|[_, several]| *several).filter(|several| several.cell.workers == most);
+    let point = of_most().next()?.cell.point;
+    // Under the mapping of the number that the table of contention has.
+    let first = of_most().filter(|several| several.cell.point == point).reduce(better)?.cell;
+    let place = |number: &Estimate<'a>| (number.cell.workers, &number.cell.mapping, number.cell.point);
+    let is_beside = |number: &Estimate<'a>| place(number) == (first.workers, &first.mapping, first.point);
+    rivals.retain(|[_, several]| is_beside(several));
+    rivals.arrange_by(|[_, one], [_, other]| other.by_value(one));
+    let (&best, others) = rivals.split_first()?;
+    let [one, several] = best;
+    // One that does more, and has no number of one thread, is the one to name.
+    let has_more = |number: &Estimate<'a>| is_beside(number) && number.is_better(&several);
+    if kernels.iter().flatten().filter(|number| is_narrow(number)).any(has_more) {
+        return None;
+    }
+    let others: Vec<Estimate<'_>> = others.iter().map(|[_, other]| *other).collect();
+    let alike: Vec<Estimate<'_>> = others.iter().copied().filter(|other| other.meets(&several)).collect();
+    let params = first.point.params(&facts.report.plan.params);
+    let enough = enough_outside(&one, &several).filter(|_| params.outside_steps == 0);
+    let lock = Lock {
+        best,
+        worst: others.last().copied().filter(|_| alike.len() < others.len()),
+        is_one_of_several: !others.is_empty(),
+        alike,
+        inside: params.inside_steps,
+        outside: params.outside_steps,
+        enough: enough.map(|found| (found, HARDLY * found[0])),
+    };
+    let found = Finding::on(several.cell, Some(several.value / one.value), Claim::Lock(lock));
+    Some(found.from(rivals.concat()))
+}
+
+fn is_narrow(number: &Estimate<'_>) -> bool {
+    number.interval.is_some() && number.slack() <= WIDEST
+}
+
+/// Each number of several threads of a lock, by ascending number, beside that of one, where both are narrow enough.
+fn pairs<'a>(numbers: &[Estimate<'a>], strands: u64) -> Vec<[Estimate<'a>; 2]> {
+    let numbers = || numbers.iter().copied().filter(is_narrow).filter(|number| number.cell.has_own_cpus());
+    let Some(one) = numbers().find(|number| number.cell.workers == 1) else { return Vec::new() };
+    numbers().filter(|number| (2..=strands).contains(&number.cell.workers)).map(|several| [one, several]).collect()
+}
+
+/// The work outside of each thread, in nanoseconds, below which the lock is the limit: where so many threads, each in the time of a section
+/// and of the work outside, ask for as much as it passes. The two asymptotic bounds of a closed system meet there (P. Denning and J. Buzen,
+/// "The Operational Analysis of Queueing Network Models", ACM Computing Surveys 10 (1978)), and threads still wait: a few do a fifth less
+/// than the bounds allow.
+pub(super) fn enough_outside(one: &Estimate<'_>, several: &Estimate<'_>) -> Option<[f64; 3]> {
+    let threads = several.cell.workers as f64;
+    let (one, several) = (one.around()?, several.around()?);
+    let outside = |several: f64, one: f64| 1e9 * (threads / several - one.recip());
+    let found = [outside(several.value, one.value), outside(several.high, one.low), outside(several.low, one.high)];
+    Some(found).filter(|found| found[1] > 0.0)
+}
