@@ -462,3 +462,12 @@ fn v40_a_program_that_waited_for_its_reader() {
     };
     check_each(waits, &[(0.0, &[]), (0.015, &[]), (0.025, &[("V40", Suspect)])]);
 }
+
+/// What was counted around the iterations is judged by its own row of the table, the run in the middle of all.
+#[test]
+fn v42_memory_that_was_compacted() {
+    let compacted = |trial: &mut Trial, pages: f64| {
+        trial.evidence(|evidence| evidence.seen = [("V42".to_owned(), pages), ("V00".to_owned(), 1e9)].into());
+    };
+    check_each(compacted, &[(0.0, &[]), (200.0, &[("V42", Note)]), (30_000.0, &[("V42", Suspect)])]);
+}
