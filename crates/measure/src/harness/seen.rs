@@ -2,7 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 use std::time::Instant;
+
+use charz_data::cpulist;
+use charz_system::stat::{self, Ticks};
 
 /// A counter that only rises.
 struct Circumstance {
@@ -12,7 +16,8 @@ struct Circumstance {
     read: fn(&BTreeSet<u32>) -> Option<f64>,
 }
 
-const CIRCUMSTANCES: [Circumstance; 1] = [Circumstance { code: "V42", read: compacted }];
+const CIRCUMSTANCES: [Circumstance; 2] =
+    [Circumstance { code: "V42", read: compacted }, Circumstance { code: "V43", read: beside }];
 
 /// The readings before the first iteration.
 pub(crate) struct Seen {
@@ -44,6 +49,22 @@ fn compacted(_: &BTreeSet<u32>) -> Option<f64> {
     let text = fs::read_to_string("/proc/vmstat").ok()?;
     text.lines().find_map(|line| line.strip_prefix("compact_isolated "))?.trim().parse().ok()
 }
+
+/// The seconds that tasks ran on other strands of the seats' cores, per such strand.
+fn beside(seats: &BTreeSet<u32>) -> Option<f64> {
+    let siblings = |cpu: &u32| {
+        let list = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+        cpulist::parse(fs::read_to_string(list).ok()?.trim()).ok()
+    };
+    let cores: Vec<Vec<u32>> = seats.iter().map(siblings).collect::<Option<_>>()?;
+    let others: BTreeSet<u32> = cores.into_iter().flatten().filter(|cpu| !seats.contains(cpu)).collect();
+    let text = stat::read(Path::new("/proc")).ok().filter(|_| !others.is_empty())?;
+    let ran = Ticks::of_each(&text).filter(|(cpu, _)| others.contains(cpu)).map(|(_, ticks)| ticks.tasks() as f64);
+    Some(ran.sum::<f64>() * SECONDS_PER_TICK / others.len() as f64)
+}
+
+/// Of `/proc/stat`, whatever the kernel's own tick is.
+const SECONDS_PER_TICK: f64 = 0.01;
 
 #[cfg(test)]
 mod tests {
