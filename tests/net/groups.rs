@@ -94,5 +94,19 @@ pub fn groups() -> Vec<Group> {
         ];
         groups.push(Group { name, reports: nodes, lines: lines.map(str::to_owned).into() });
     }
+    let (quiet, mut beside) =
+        (draw("laptop-8", "default", "quiet").report, draw("laptop-8", "default", "quiet").report);
+    each_run(&mut beside, |run| run.evidence.get_or_insert_default().seen = [("V43".to_owned(), 0.4)].into());
+    judge_report(&mut beside);
+    let lines = [
+        "render a.json --format table",
+        "advise a.json",
+        "advise a.json --format json",
+        "compare b.json a.json",
+        "compare b.json a.json --allow-suspect --format json",
+        "render a.json --format csv",
+    ];
+    let reports = vec![("a.json".to_owned(), beside), ("b.json".to_owned(), quiet)];
+    groups.push(Group { name: "sibling-busy", reports, lines: lines.map(str::to_owned).into() });
     groups
 }

@@ -20,13 +20,15 @@ mod scheduling;
 mod times;
 
 pub use clock::{V08, V09, V10, V11, needed_ns};
-pub use memory::{BLOCK_PER_CACHE, FEW_FAULTS, V20, V21, V22, V27};
+pub use memory::{BLOCK_PER_CACHE, FEW_FAULTS, V20, V21, V22, V27, V42};
 pub use program::{FIRST_RUN_NS, SAME_TIME, V17, V19, V23, V24, V25, V26, V37, V38, V39, V40, V41};
 pub use samples::{
     ENOUGH, INTERVAL_NEEDS, LEAST_FOR_OUTLIERS, LEAST_OF_A_GROUP, MOVED, V12, V13, V14, V15, V16, V18, V28, V29, V33,
     V35, WIDEST, WIDEST_OF_COMPUTE,
 };
-pub use scheduling::{FEWEST_SHARED, STEAL_TICKS_NS, STEAL_WINDOW_NS, V01, V02, V03, V04, V05, V06, V07, V34, V36};
+pub use scheduling::{
+    FEWEST_SHARED, STEAL_TICKS_NS, STEAL_WINDOW_NS, V01, V02, V03, V04, V05, V06, V07, V34, V36, V43,
+};
 pub use times::{ENOUGH_PAIRS, V30, V31, V32};
 
 /// With what the reason of a mark begins where what a check reads is not there.
@@ -96,10 +98,10 @@ pub struct Check {
 }
 
 /// All checks, by code.
-pub static CHECKS: [&Check; 41] = [
+pub static CHECKS: [&Check; 43] = [
     &V01, &V02, &V03, &V04, &V05, &V06, &V07, &V08, &V09, &V10, &V11, &V12, &V13, &V14, &V15, &V16, &V17, &V18, &V19,
     &V20, &V21, &V22, &V23, &V24, &V25, &V26, &V27, &V28, &V29, &V30, &V31, &V32, &V33, &V34, &V35, &V36, &V37, &V38,
-    &V39, &V40, &V41,
+    &V39, &V40, &V41, &V42, &V43,
 ];
 
 impl Check {

@@ -14,6 +14,7 @@ mod missing;
 mod program;
 mod samples;
 mod scheduling;
+mod seen;
 mod summary;
 mod times;
 mod whole;
@@ -247,6 +248,7 @@ fn marks(case: &Case<'_>, slow_start: Option<f64>, moved: Option<Mark>) -> Vec<M
         times::marks(case),
         memory::marks(case),
         program::marks(case),
+        seen::marks(case),
         vec![raise(&V24, unoptimised, || "measured by a build without optimisation".into())],
     ]
     .into_iter()

@@ -10,6 +10,7 @@ mod raised_by_evidence;
 mod shared;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use charz_data::{Card, Layout, PageKind, Params};
 
@@ -93,6 +94,7 @@ fn invocation(number: usize) -> Invocation {
         started_ns: number as u64 * 1_000_000_000,
         seed: number as u64,
         evidence: Some(Evidence {
+            seen: BTreeMap::new(),
             culprits: Vec::new(),
             looked_ns: None,
             busy: Some(Busy { time_ns: 500_000_000, all_ns: 1_000_000_000, own_ns: 1_000_000_000, tick_ns: None }),

@@ -14,6 +14,7 @@ pub mod fingerprint;
 mod frequency;
 mod gate;
 pub(crate) mod pages;
+pub(crate) mod seen;
 mod sync;
 #[cfg(test)]
 mod tests;

@@ -89,3 +89,17 @@ pub static V27: Check = Check {
     waives: &["V17"],
     ..Check::NEVER_RAISED
 };
+
+pub static V42: Check = Check {
+    code: "V42",
+    title: "memory was compacted",
+    cause: "The kernel moved pages together to make large ones. Their owners wait while a page is moved, and the moves take bandwidth.",
+    quantity: "Pages that were isolated to be moved, per second of the iterations, in the run in the middle.",
+    note: Some(100.0),
+    suspect: Some(25_000.0),
+    evidence: "`compact_isolated` of `/proc/vmstat` before the first iteration and after the last.",
+    families: "All.",
+    fix: "Repeat the configuration; free memory first (`charz doctor` shows how much is left), or take `--pages 4k`.",
+    source: "Charz: first guess. 25,000 pages of 4 KiB are moved with 0.2 GB/s, some percent of what a core copies.",
+    ..Check::NEVER_RAISED
+};

@@ -195,3 +195,18 @@ pub static V36: Check = Check {
     covers: &["V02", "V03", "V06", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],
     ..Check::NEVER_RAISED
 };
+
+pub static V43: Check = Check {
+    code: "V43",
+    title: "the SMT sibling was busy",
+    cause: "Another strand of a thread's core ran something that was not measured, and took its share of the execution units and caches.",
+    quantity: "The share of the iterations' time in which tasks ran on strands of the seats' cores that no thread had, in the run in the middle.",
+    scale: Scale::Share,
+    note: Some(0.02),
+    suspect: Some(0.1),
+    evidence: "`user`, `nice` and `system` of those CPUs in `/proc/stat`, in ticks of 10 ms, before the first iteration and after the last.",
+    families: "Threads with a seat on a core whose other strands are free.",
+    fix: "End other work, keep it off those cores (`charz topo` shows which CPUs share one), or start with `--wait-quiet`.",
+    source: "Charz: first guess. A busy sibling takes 20 to 50% of a core's throughput, so a tenth of the time takes 2 to 5%.",
+    ..Check::NEVER_RAISED
+};

@@ -263,6 +263,7 @@ decided! {
         nodes: number,
         frequency: number,
         busy: number,
+        seen: stays,
         culprits: within,
         looked_ns: number,
         apart_ns: number,

@@ -1,5 +1,7 @@
 //! What was seen around the repetitions, and what is wrong with a number.
 
+use std::collections::BTreeMap;
+
 use crate::checks::Severity;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +33,10 @@ pub struct Evidence {
     /// What the machine was busy with while the repetitions were made; absent where the system does not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busy: Option<Busy>,
+    /// Circumstances that were counted while the iterations were made: by the code of its check, how much each was in the quantity of
+    /// that check. What the system does not count is absent.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub seen: BTreeMap<String, f64>,
     /// What else used the seats' CPUs while this run and those shortly before it were made, the most first: what used a twentieth of a CPU.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub culprits: Vec<Culprit>,

@@ -360,6 +360,10 @@ pub fn check_invocation(cell: &Cell, invocation: &Invocation) -> Result<(), &'st
     if apart.is_some_and(|ns| !is_measurable(ns, Unit::BytesPerSecond)) {
         return Err("has an invocation whose CPUs cannot have been so far apart");
     }
+    let seen = invocation.evidence.iter().flat_map(|evidence| evidence.seen.values());
+    if !seen.into_iter().all(|quantity| (0.0..=1e24).contains(quantity)) {
+        return Err("has a circumstance that cannot have been counted");
+    }
     let speeds = &invocation.speeds;
     let are_speeds = speeds.len() as u64 == cell.workers && speeds.iter().all(|speed| (1..=FULL).contains(speed));
     if !speeds.is_empty() && !are_speeds {

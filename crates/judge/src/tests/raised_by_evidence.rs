@@ -462,3 +462,14 @@ fn v40_a_program_that_waited_for_its_reader() {
     };
     check_each(waits, &[(0.0, &[]), (0.015, &[]), (0.025, &[("V40", Suspect)])]);
 }
+
+/// What was counted around the iterations is judged by its own row of the table.
+#[test]
+fn what_was_counted_around_the_iterations() {
+    for (code, note, suspect) in [("V42", 200.0, 30_000.0), ("V43", 0.05, 0.2)] {
+        let counted = |trial: &mut Trial, quantity: f64| {
+            trial.evidence(|evidence| evidence.seen = [(code.to_owned(), quantity), ("V00".to_owned(), 1e9)].into());
+        };
+        check_each(counted, &[(0.0, &[]), (note, &[(code, Note)]), (suspect, &[(code, Suspect)])]);
+    }
+}

@@ -13,6 +13,7 @@ use super::fingerprint::Fingerprint;
 use super::frequency::Frequencies;
 use super::gate::{Decision, Gate};
 use super::pages::{self, PlacedRegion};
+use super::seen::Seen;
 use super::worker::{Outcome, Stamped, WorkerContext};
 use super::{Bench, Cell, Failure, blocks};
 
@@ -121,7 +122,7 @@ impl Watched {
         // A floating worker may be anywhere.
         let seats: Option<BTreeSet<u32>> = cell.seats.iter().copied().collect();
         let seats: Vec<u32> = seats.into_iter().flatten().collect();
-        let (begun, since) = (Usage::read(), Instant::now());
+        let (begun, since, seen) = (Usage::read(), Instant::now(), Seen::begin(&cell.seats));
         for round in 1..=cell.repetitions {
             if bench.stop.raised() {
                 gate.close();
@@ -133,6 +134,7 @@ impl Watched {
             }
             self.machine.push(MachineCounts::read(&seats).since(before));
             self.evidence.busy = Usage::read().zip(begun).map(|(now, begun)| now.since(begun));
+            self.evidence.seen = seen.since();
             let last = round == cell.repetitions || round >= LEAST_REPETITIONS && since.elapsed() >= bench.enough;
             self.repetitions = if last { round } else { cell.repetitions };
             // Relaxed: the workers read it after the gate, which orders it before.

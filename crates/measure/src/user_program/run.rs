@@ -22,6 +22,7 @@ use super::value::{LEFT_RUNNING, Readers, measurable};
 use super::words::{Given, Words};
 use crate::harness::counters::{MachineCounts, Usage};
 use crate::harness::fingerprint::Fingerprint;
+use crate::harness::seen::Seen;
 use crate::harness::{Failure, LEAST_DEADLINE, LEAST_REPETITIONS};
 
 /// What is to be run, and how often.
@@ -86,6 +87,7 @@ pub(super) fn measure(
         kills: OomKills::read(),
     };
     let (before, begun) = (Fingerprint::read(order.seats), Usage::read());
+    let seen = Seen::begin(order.seats);
     let mut measured = match program.value {
         ProgramValue::Protocol => protocol(&site)?,
         _ => site.repetitions()?,
@@ -96,6 +98,7 @@ pub(super) fn measure(
         busy.own_ns = busy.own_ns.max(measured.cpu_ns);
         busy
     });
+    measured.evidence.seen = seen.since();
     measured.evidence.changes = before.changes(&Fingerprint::read(order.seats));
     let stopped = measured.runs.len() < order.repetitions && stop.raised();
     if stopped && measured.runs.is_empty() {
