@@ -2,10 +2,10 @@
 
 pub mod advise;
 pub mod compare;
-pub mod history;
 pub mod curve;
 pub mod curves;
 pub mod findings;
+pub mod history;
 pub mod numa;
 pub mod pairs;
 pub mod verdict;

@@ -6,7 +6,6 @@ use charz_analysis::answer::{self, Answer, NONE, Quality, Reading};
 use charz_analysis::figure::{Datum, Figure, Row, Table};
 use charz_analysis::page::{About, Doubt, Fact, Page, Section, VERSUS};
 use charz_data::card::Family;
-use charz_data::escape::counted;
 use charz_data::report::{Finding, Unit};
 
 use crate::grid;
@@ -215,11 +214,8 @@ pub fn answer(answer: &Answer, extent: Extent, columns: usize, tables: usize) ->
 /// The same without its title.
 fn body(answer: &Answer, extent: Extent, columns: usize, tables: usize) -> Vec<Block<'static>> {
     let (quality, is_folded) = (&answer.quality, extent == Extent::Folded);
-    let mut blocks = vec![
-        Block::Text(when(answer)),
-        Block::Gap,
-        self::quality(quality, extent == Extent::Whole, columns),
-    ];
+    let mut blocks =
+        vec![Block::Text(when(answer)), Block::Gap, self::quality(quality, extent == Extent::Whole, columns)];
     let item = |label: &'static str| move |what: &String| Block::Item(label.to_owned(), what.clone());
     blocks.extend(quality.fix.iter().map(item("Fix")));
     blocks.extend(answer.failed.iter().map(item("Failed")));

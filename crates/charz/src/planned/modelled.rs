@@ -125,6 +125,7 @@ impl Invoke for Model<'_> {
         }
         let (bytes, hz) = (order.params.size_bytes * order.seats.len() as u64, 3e9);
         let evidence = Evidence {
+            seen: Default::default(),
             culprits: Vec::new(),
             looked_ns: None,
             busy: Some(Busy { time_ns: nanos, all_ns: nanos, own_ns: nanos, tick_ns: None }),

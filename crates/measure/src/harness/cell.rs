@@ -122,7 +122,7 @@ impl Watched {
         // A floating worker may be anywhere.
         let seats: Option<BTreeSet<u32>> = cell.seats.iter().copied().collect();
         let seats: Vec<u32> = seats.into_iter().flatten().collect();
-        let (begun, since, seen) = (Usage::read(), Instant::now(), Seen::begin(&cell.seats));
+        let (begun, since, seen) = (Usage::read(), Instant::now(), Seen::begin(cell.seats));
         for round in 1..=cell.repetitions {
             if bench.stop.raised() {
                 gate.close();
