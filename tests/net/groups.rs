@@ -108,5 +108,43 @@ pub fn groups() -> Vec<Group> {
     ];
     let reports = vec![("a.json".to_owned(), beside), ("b.json".to_owned(), quiet)];
     groups.push(Group { name: "sibling-busy", reports, lines: lines.map(str::to_owned).into() });
+    groups.push(Group { name: "fleet-faults", reports: faults(), lines: vec!["fleet show .".to_owned()] });
     groups
+}
+
+/// A batch of another firmware whose memory is slower, a node whose clock falls, one with half of a quota, and one with a slow socket.
+fn faults() -> Vec<(String, Report)> {
+    let of = draw("nodes-32", "default", "quiet");
+    let node = |at: u32| {
+        let mut report = again(&of, 5, 1.0, &format!("n{at:02}"));
+        report.host.firmware = Some(if at < 6 { "BIOS 1.3" } else { "BIOS 1.2" }.into());
+        report.host.cpu_quota = (at == 8).then(|| "16.00".into());
+        for cell in &mut report.cells {
+            let is_memory = cell.kernel.starts_with("mem");
+            let is_full = cell.workers == 32;
+            for run in &mut cell.invocations {
+                match at {
+                    node if node < 6 && is_memory => slow(run, 1.08),
+                    7 if run.started_ns > 10_000_000_000 && !is_memory => {
+                        slow(run, 1.25);
+                        let clock = run.evidence.as_mut().and_then(|evidence| evidence.frequency.as_mut()).unwrap();
+                        for hz in [&mut clock.before_hz, &mut clock.after_hz, &mut clock.highest_hz] {
+                            *hz *= 0.8;
+                        }
+                    }
+                    9 if is_memory && is_full => {
+                        for lap in run.runs.iter_mut().flat_map(|run| &mut run.laps) {
+                            let longer = if lap.seat.is_some_and(|seat| seat < 16) { 0.25 } else { 0.0 };
+                            lap.end_ns += ((lap.end_ns - lap.start_ns) as f64 * longer) as u64;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        report.complete_cells();
+        judge_report(&mut report);
+        (format!("n{at:02}.json"), report)
+    };
+    (0..12).map(node).collect()
 }

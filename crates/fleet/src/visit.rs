@@ -98,13 +98,8 @@ pub(crate) struct Shown {
     pub(crate) is_in_cache: bool,
 }
 
-/// The hertz of the fastest and the slowest core of a run that began so many seconds after the sweep.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Clocked {
-    pub(crate) at_s: f64,
-    pub(crate) highest_hz: f64,
-    pub(crate) lowest_hz: f64,
-}
+/// The seconds from the beginning of a sweep to that of a run, and the hertz of its fastest and of its slowest core.
+pub(crate) type Clocked = [f32; 3];
 
 /// The speed of a configuration: rates, or times the other way round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -316,8 +311,8 @@ impl Visit {
 
 fn clocked(run: &charz_data::report::Invocation) -> Option<Clocked> {
     let clock = run.evidence.as_ref()?.frequency.filter(|_| run.value.is_some())?;
-    let [highest_hz, lowest_hz] = [clock.highest_hz, clock.before_hz.min(clock.after_hz)];
-    (lowest_hz > 0.0).then_some(Clocked { at_s: run.started_ns as f64 / 1e9, highest_hz, lowest_hz })
+    let clocked = [run.started_ns as f64 / 1e9, clock.highest_hz, clock.before_hz.min(clock.after_hz)];
+    (clocked[2] > 0.0).then_some(clocked.map(|number| number as f32))
 }
 
 fn contrasts(partitions: &Partitions, report: &Report) -> BTreeMap<(Part, String), Shown> {

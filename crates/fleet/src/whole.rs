@@ -272,13 +272,12 @@ impl Whole {
         effect: f64,
         core: usize,
     ) -> Option<Clock> {
-        let hertz = |run: &Clocked| [run.highest_hz, run.lowest_hz][core];
         // Where no others show what is usual, it is the highest of all runs.
         let runs = newest.clocks.iter().flat_map(|(key, runs)| {
-            let highest = runs.iter().map(|run| run.highest_hz).fold(0.0, f64::max);
+            let highest = f64::from(runs.iter().map(|run| run[1]).fold(0.0, f32::max));
             let usual = self.clocks.get(key).map_or(highest, |usual| usual[core]);
             let is_own = is_of(key);
-            runs.iter().map(move |run| (run.at_s, hertz(run), usual, is_own))
+            runs.iter().map(move |run| (f64::from(run[0]), f64::from(run[1 + core]), usual, is_own))
         });
         let limit = 1.0 - LEAST;
         let (slow, fast): (Vec<_>, Vec<_>) = runs.partition(|(_, hz, usual, _)| *hz <= limit * usual);
@@ -304,9 +303,8 @@ const SHOW_CLOCK: usize = 3;
 fn usual_clocks(nodes: &[Own<'_>]) -> BTreeMap<Key, [f64; 2]> {
     let mut all: BTreeMap<&Key, Vec<[f64; 2]>> = BTreeMap::new();
     for (key, runs) in nodes.iter().flat_map(|node| &node.newest().clocks) {
-        let [highest, lowest] = [|run: &Clocked| run.highest_hz, |run: &Clocked| run.lowest_hz];
-        let middle = |of: fn(&Clocked) -> f64| median(runs.iter().map(of));
-        all.entry(key).or_default().extend(middle(highest).zip(middle(lowest)).map(<[f64; 2]>::from));
+        let middle = |at: usize| median(runs.iter().map(|run: &Clocked| f64::from(run[at])));
+        all.entry(key).or_default().extend(middle(1).zip(middle(2)).map(<[f64; 2]>::from));
     }
     let shown = all.into_iter().filter(|(_, nodes)| nodes.len() >= SHOW_CLOCK);
     let usual = |nodes: Vec<[f64; 2]>| [0, 1].map(|core| median(nodes.iter().map(|own| own[core])).unwrap_or(0.0));

@@ -44,7 +44,7 @@ fn place(blame: &Blame) -> String {
 }
 
 pub(crate) fn quantity(of: &Quantity) -> String {
-    of.kernel.split(' ').chain(of.distance.as_deref()).collect::<Vec<_>>().join(" ")
+    [of.kernel.as_str()].into_iter().chain(of.distance.as_deref()).collect::<Vec<_>>().join(" ")
 }
 
 /// `arith-float, arith-int`, or what else shows a loss.
@@ -236,16 +236,18 @@ fn quota_sentence(Quota { quota, own, usual, was_seen }: &Quota) -> String {
     )
 }
 
+/// The settings of the nodes of a class (0), or the values of the others (1).
+fn side(class: &Class, at: usize) -> String {
+    let values = |(name, sides): &(Setting, [BTreeSet<Value>; 2])| {
+        let values = sides[at].iter().map(value).collect::<Vec<_>>().join(" or ");
+        if at == 0 { format!("{} {values}", setting(name)) } else { values }
+    };
+    class.settings.iter().map(values).collect::<Vec<_>>().join(", ")
+}
+
 /// The nodes of a class, and what is said of them: `20 nodes`, `with governor powersave are 25.0% slower than the 20 with performance, by …`.
 pub(crate) fn class([own, others]: [usize; 2], class: &Class) -> [String; 2] {
-    let side = |at: usize| {
-        let values = |(name, values): &(Setting, [_; 2])| {
-            let values: &BTreeSet<Value> = &values[at];
-            let values = values.iter().map(value).collect::<Vec<_>>().join(" or ");
-            if at == 0 { format!("{} {values}", setting(name)) } else { values }
-        };
-        plain(&class.settings.iter().map(values).collect::<Vec<_>>().join(", "))
-    };
+    let side = |at: usize| plain(&side(class, at));
     let (slower, kernels) = (-class.effect * 100.0, by(&By::Kernels(class.kernels.clone())));
     let what = match (class.is_gap, class.settings.is_empty()) {
         (false, _) => {
@@ -363,13 +365,7 @@ pub(crate) fn drain(node: &Node) -> Option<String> {
     what.extend(match &first.cause {
         Some(Cause::Setting(name, own)) => Some(format!("{} {}", setting(name), value(own))),
         Some(Cause::Quota(quota)) => Some(format!("{} {}", setting(&Setting::Quota), quota.quota)),
-        Some(Cause::Class(class)) => {
-            let cause = |(name, [here, _]): &(Setting, [_; 2])| {
-                let here: &BTreeSet<Value> = here;
-                format!("{} {}", setting(name), here.iter().map(value).collect::<Vec<_>>().join(" or "))
-            };
-            Some(class.settings.iter().map(cause).collect::<Vec<_>>().join(", "))
-        }
+        Some(Cause::Class(class)) => Some(side(class, 0)),
         None => first.clock.map(|clock| format!("clock {}", units::hertz(clock.hz))),
     });
     let is_of_reasons = |mark: &char| mark.is_ascii_alphanumeric() || " .,-+_%/".contains(*mark);
