@@ -20,8 +20,10 @@
 //! for the whole report, and so is the promise behind it. The price is reported: [`Totals::needed`] is how many invocations a
 //! side would show a single difference.
 
+mod allowed;
 mod facts;
 mod pairing;
+mod places;
 mod repeats;
 mod row;
 mod terms;
@@ -35,13 +37,13 @@ pub use row::{ClockEffect, Row, Shown, Side, Verdict};
 pub use terms::{Caveat, Design, Options, Quantity};
 pub use unlike::{Described, Note, UNKNOWN, Unlike, guest_memory, is_one_host, other_machine};
 
+use allowed::Allowed;
 use charz_data::report::{Cell, Report};
 use charz_stats::{compare_each, runs_for_verdict};
 use pairing::{Sides, pairs};
 use repeats::Repeats;
 use row::Candidate;
 use serde::{Deserialize, Serialize};
-use terms::Allowed;
 
 /// The share of false calls to accept over all comparisons.
 pub const ALPHA: f64 = 0.01;
@@ -171,9 +173,10 @@ fn judged<'a>(reports: [&'a Report; 2], design: Design, options: &Options) -> (C
             (Vec::new(), pairs.map(|(base, new)| [Some(base), Some(new)]).collect())
         }
     };
-    let mut allowed = Allowed { options: *options, differences, design, reports, repeats: Repeats::default() };
-    allowed.repeats = Repeats::of(&allowed);
-    let mut rows: Vec<Candidate<'a>> = pairs.into_iter().map(|cells| Candidate::new(cells, &allowed)).collect();
+    let allowed = Allowed { options: *options, differences, design, reports };
+    let repeats = Repeats::of(&allowed);
+    let mut rows: Vec<Candidate<'a>> =
+        pairs.into_iter().map(|cells| Candidate::new(cells, &allowed, &repeats)).collect();
     let nothing = nothing(&rows, &allowed);
     let compared: Vec<_> = rows.iter().filter_map(Candidate::pair).collect();
     let needed = runs_for_verdict(compared.len(), ALPHA);

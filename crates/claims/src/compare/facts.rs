@@ -69,13 +69,13 @@ pub static BUILD: [Fact; 5] = [
 
 /// What does not prevent a comparison.
 pub static SURROUNDINGS: [Fact; 13] = [
-    fact("host", Anonymous, |report| text(&report.host.name)),
-    fact("system's kernel", Anonymous, |report| text(&report.host.kernel)),
-    fact("microcode", Silent, |report| text(&report.host.microcode)),
-    fact("firmware", SilentOrAnonymous, |report| text(&report.host.firmware)),
-    fact("clock source", Told, |report| text(&report.host.clock_source)),
-    fact("policy of transparent huge pages", Told, |report| text(&report.host.transparent_huge_pages)),
-    fact("frequency governor", Told, |report| text(&report.host.frequency_governor)),
+    fact("host", Anonymous, |report| text(report.host.name.as_deref())),
+    fact("system's kernel", Anonymous, |report| text(report.host.kernel.as_deref())),
+    fact("microcode", Silent, |report| text(report.host.microcode.as_deref())),
+    fact("firmware", SilentOrAnonymous, |report| text(report.host.firmware.as_deref())),
+    fact("clock source", Told, |report| text(report.host.clock_source.as_deref())),
+    fact("policy of transparent huge pages", Told, |report| text(report.host.transparent_huge_pages.as_deref())),
+    fact("frequency governor", Told, |report| text(report.host.frequency_governor.as_deref())),
     fact("timer slack", Silent, |report| report.host.timer_slack_ns.map(Nanos)),
     fact("CPU quota", Told, |report| Some(Text(report.host.cpu_quota.as_deref().unwrap_or("none")))),
     fact("list of usable CPUs", Told, |report| Some(usable_cpus(report))),
@@ -94,9 +94,9 @@ pub static TERMS: [Fact; 11] = [
     fact("binder", Told, |report| Some(Text(&report.plan.binder))),
     fact("command", Silent, |report| Some(Text(&report.plan.program.as_ref()?.command))),
     fact("value", Silent, |report| Some(Value(&report.plan.program.as_ref()?.value))),
-    fact("program-output", Silent, |report| or_empty(&report.plan.program.as_ref()?.output)),
-    fact("verify", Silent, |report| or_empty(&report.plan.program.as_ref()?.verify)),
-    fact("setup", Silent, |report| or_empty(&report.plan.program.as_ref()?.setup)),
+    fact("program-output", Silent, |report| or_empty(report.plan.program.as_ref()?.output.as_deref())),
+    fact("verify", Silent, |report| or_empty(report.plan.program.as_ref()?.verify.as_deref())),
+    fact("setup", Silent, |report| or_empty(report.plan.program.as_ref()?.setup.as_deref())),
     fact("ignore-failure", Silent, |report| Some(Codes(report.plan.program.as_ref()?.ignored_failures.as_deref()))),
     fact("follow", Silent, |report| {
         Some(Text(report.plan.program.as_ref()?.follow.map_or("", |follow| follow.name())))
@@ -126,12 +126,12 @@ impl Fact {
     }
 }
 
-fn text(text: &Option<String>) -> Option<Said<'_>> {
-    text.as_deref().map(Text)
+fn text(text: Option<&str>) -> Option<Said<'_>> {
+    text.map(Text)
 }
 
-fn or_empty(text: &Option<String>) -> Option<Said<'_>> {
-    Some(Text(text.as_deref().unwrap_or_default()))
+fn or_empty(text: Option<&str>) -> Option<Said<'_>> {
+    Some(Text(text.unwrap_or_default()))
 }
 
 /// The CPUs that the process of a report could use.

@@ -1,12 +1,13 @@
 //! Which cells of two reports are compared with each other, and what is against it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
-use super::terms::{Allowed, Caveat, Design, Quantity};
+use super::allowed::Allowed;
+use super::places::{place, sized};
+use super::terms::{Caveat, Design, Quantity};
 use super::unlike::{Cells, Unlike, cells};
 use charz_data::checks::{Check, V03, V04, V08, V12, V15, V16, V28, V33, V34};
-use charz_data::params;
-use charz_data::report::{Cell, Mark, PREDICTED, Point, Report, Severity, Status};
+use charz_data::report::{Cell, Mark, PREDICTED, Report, Severity, Status};
 use charz_stats::Doubt;
 
 /// Why a row has no verdict.
@@ -45,28 +46,6 @@ pub struct Unusable<'a> {
     pub status: Status,
     /// The code of a warning, or the reason in the report.
     pub why: Option<&'a str>,
-}
-
-/// Kernel, mapping, number of workers and parameters. Workers that share strands are compared only with as many that do.
-pub(super) type Place<'a> = (&'a str, &'a str, u64, Point);
-
-pub(super) fn place(cell: &Cell) -> Place<'_> {
-    (&cell.kernel, &cell.mapping, cell.workers, cell.point)
-}
-
-pub(super) fn places(report: &Report) -> HashSet<Place<'_>> {
-    report.cells.iter().map(place).collect()
-}
-
-/// With the size that the plan has for it: one sweep varies what another has one value of.
-fn sized<'a>(cell: &'a Cell, report: &Report) -> Place<'a> {
-    let (kernel, mapping, workers, point) = place(cell);
-    let size = obeys_size(cell, report).then_some(report.plan.params.size_bytes);
-    (kernel, mapping, workers, Point { size_bytes: point.size_bytes.or(size), ..point })
-}
-
-pub(super) fn obeys_size(cell: &Cell, report: &Report) -> bool {
-    report.card(&cell.kernel).is_some_and(|card| card.obeys(&params::SIZE))
 }
 
 /// A cell of the base, of the new report, or of both.

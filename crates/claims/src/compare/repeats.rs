@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::allowed::Allowed;
 use super::pairing::{Sides, usable};
-use super::terms::Allowed;
 use charz_data::Family;
 use charz_data::report::{Cell, Point, Report};
 use charz_estimate::grouped;

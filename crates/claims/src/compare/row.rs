@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::allowed::Allowed;
 use super::pairing::{Reason, Sides, comparable, usable};
-use super::repeats::Repeat;
-use super::terms::{Allowed, Caveat, Quantity};
+use super::repeats::{Repeat, Repeats};
+use super::terms::{Caveat, Quantity};
 use super::{ALPHA, MARGIN, margin};
 use charz_data::Card;
 use charz_data::histogram::median_error;
@@ -114,9 +115,9 @@ pub(super) struct Candidate<'a> {
 }
 
 impl<'a> Candidate<'a> {
-    pub(super) fn new(cells: Sides<'a>, allowed: &Allowed<'a>) -> Self {
+    pub(super) fn new(cells: Sides<'a>, allowed: &Allowed<'a>, repeats: &Repeats<'a>) -> Self {
         let quantity = allowed.options.quantity;
-        let repeat = allowed.repeats.between(cells);
+        let repeat = repeats.between(cells);
         let margin = margin(allowed.design, repeat.map(|repeat| repeat.difference));
         let mut shown = Shown {
             effect: None,

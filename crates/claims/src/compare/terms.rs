@@ -1,8 +1,6 @@
 //! In which order two sides were measured, what of them is compared, by which rules, and in spite of which reasons.
 
-use super::repeats::Repeats;
-use super::unlike::Unlike;
-use charz_data::report::{Cell, Ending, Report};
+use charz_data::report::{Cell, Ending};
 use charz_stats::median;
 use serde::{Deserialize, Serialize};
 
@@ -97,14 +95,4 @@ impl Options {
             Caveat::Suspect => self.allow_suspect,
         }
     }
-}
-
-/// A comparison on its way.
-pub(super) struct Allowed<'a> {
-    pub(super) options: Options,
-    pub(super) differences: Vec<Unlike<'a>>,
-    /// Interleaved sides were made to differ.
-    pub(super) design: Design,
-    pub(super) reports: [&'a Report; 2],
-    pub(super) repeats: Repeats<'a>,
 }

@@ -9,7 +9,7 @@ use charz_data::params::{self, PARAMS, Param, Params};
 use charz_data::report::{Cell, Estimator, Report, SCHEMA_MAJOR, SCHEMA_MINOR};
 
 use super::facts::{BUILD, Both, Fact, SURROUNDINGS, Said, TERMS, usable_cpus};
-use super::pairing::{Place, obeys_size, place, places};
+use super::places::{Place, obeys_size, place, places};
 use super::{Caveat, Options, Quantity};
 
 /// In what two sides are not alike, with what each has.
