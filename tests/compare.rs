@@ -167,7 +167,7 @@ fn a_result_gets_a_file_and_no_input_is_lost() {
     }
     // It may be hours of measuring, and one letter from the name that was meant.
     place.put("whole.json", &std::fs::read(root().join("tests/golden/reports/waits.json")).unwrap());
-    for line in ["topo -o whole.json", "explain V03 -o whole.json", "render base.json --format html -o whole.json"] {
+    for line in ["topo -o whole.json", "explain V03 -o whole.json", "render base.json -o whole.json"] {
         place.refuses(line, &line.split(' ').collect::<Vec<_>>(), &["whole.json", "is a report"]);
     }
     let mut again = place.charz();

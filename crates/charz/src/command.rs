@@ -133,7 +133,7 @@ impl Command {
         let file = sweep::name::output(file, true)?;
         if !self.writes_a_report() && report::is_report(&file) {
             return Err(Error::bad_input(format!(
-                "--output: {file:?} is a report, and what would replace it is none; name another file"
+                "--output: {file:?} is a report; name another file, or replace it with a report by --format json"
             )));
         }
         let cannot_write = |error: io::Error| {
@@ -154,7 +154,8 @@ impl Command {
     fn writes_a_report(&self) -> bool {
         match self {
             Command::Render(render::Options { showing, .. }) | Command::Import(import::Options { showing, .. }) => {
-                showing.format.name == "json"
+                // A slip of a name is no wish to replace another report.
+                showing.format.name == "json" && showing.is_typed
             }
             Command::History(options) => matches!(options.task, history::Task::Show(_, None)),
             _ => false,

@@ -169,7 +169,7 @@ pub(crate) struct ShowingArgs {
 }
 
 pub(super) fn showing(format: &Format, args: ShowingArgs) -> Showing {
-    Showing { format: *format, figure: args.figure }
+    Showing { format: *format, is_typed: args.into.format.name().is_some(), figure: args.figure }
 }
 
 /// For `--budget` of commands whose sweep is of few cells.

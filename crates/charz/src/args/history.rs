@@ -10,6 +10,7 @@ use super::named;
 use super::quantities::count;
 use crate::command::history::{Options, Plot, Shown, Task};
 use crate::exit::Error;
+use charz_data::report::is_report;
 use charz_render::formats::{FORMATS, Format};
 use charz_render::history as tables;
 use charz_topology::Mapping;
@@ -136,6 +137,12 @@ pub(super) fn history(args: HistoryArgs, notes: &mut Vec<String>) -> Result<Opti
             let id = number("charz history show", "", &args.report)?;
             let format = args.how.into.of(FORMATS)?;
             let as_added = format.name == AS_ADDED.0 && args.how.figure.is_none();
+            let into = &args.how.into;
+            if let Some(file) = into.output.as_ref().filter(|file| into.format.name().is_none() && is_report(file)) {
+                return Err(Error::bad_input(format!(
+                    "--output: {file:?} is a report; name another file, or replace it with --format json"
+                )));
+            }
             Task::Show(id, (!as_added).then(|| showing(format, args.how)))
         }
         HistoryTask::Plot(args) => Task::Plot(plot(*args)?),

@@ -24,6 +24,8 @@ pub struct Options {
 
 pub struct Showing {
     pub format: Format,
+    /// Whether it was typed, and not taken from the ending of the file.
+    pub is_typed: bool,
     /// Which figure of the page, where the view shows one.
     pub figure: Option<String>,
 }
