@@ -48,10 +48,13 @@ pub(super) fn draw(map: &Heatmap, id: &str, top: f64, pen: &mut Pen) -> f64 {
     let names_height = if is_turned { longest(&map.columns).min(NAME) } else { SIZE };
     // In the middle, where few tiles do not fill the width.
     let aside = ((WIDTH - left - SCALE - tile * columns as f64) / 2.0).max(0.0);
+    let unit = |number: f64| map.quantity.shown(number).split_once(' ').map(|(_, unit)| unit.to_owned());
     let grid = Grid {
         map,
         is_large: rows.max(columns) > if pen.is_inline() { POINTED_INLINE } else { POINTED },
         span: map.span(),
+        is_even: map.is_even(),
+        has_one_unit: map.range().is_some_and(|[low, high]| unit(low) == unit(high)),
         across: [left + aside, left + aside + columns as f64 * tile],
         down: [top + names_height + 28.0, top + names_height + 28.0 + rows as f64 * tile],
         tile,
@@ -83,6 +86,10 @@ struct Grid<'a> {
     is_large: bool,
     /// From the colour of the least to that of the greatest value.
     span: Option<Span>,
+    /// Whether all values have one colour.
+    is_even: bool,
+    /// Whether all values are in one unit, which the scale names.
+    has_one_unit: bool,
     across: [f64; 2],
     down: [f64; 2],
     tile: f64,
@@ -135,10 +142,8 @@ impl Grid<'_> {
     fn value(&self, tile: Tile, [x, y]: [f64; 2], colour: [u8; 3], pen: &mut Pen) {
         let Some(value) = tile.value else { return };
         let shown = self.map.quantity.shown(value);
-        let unit = |number: f64| self.map.quantity.shown(number).split_once(' ').map(|(_, unit)| unit.to_owned());
-        let same_unit = self.map.range().is_some_and(|[low, high]| unit(low) == unit(high));
         // The unit is at the scale.
-        let text = if same_unit { shown.split(' ').next().unwrap_or_default() } else { &shown };
+        let text = if self.has_one_unit { shown.split(' ').next().unwrap_or_default() } else { &shown };
         let half = self.tile / 2.0;
         let paint = Paint::Fixed(if is_light(colour) { [0; 3] } else { [255; 3] });
         if tile.state == State::Suspect {
@@ -189,7 +194,7 @@ impl Grid<'_> {
         /// More shades than the eye can distinguish; fewer paths than values.
         const SHADES: f64 = 63.0;
         let value = tile.value.filter(|value| value.is_finite() && tile.state != State::Missing)?;
-        let fraction = if self.map.is_even() { 0.5 } else { self.span?.fraction(value)? };
+        let fraction = if self.is_even { 0.5 } else { self.span?.fraction(value)? };
         Some(heat((fraction * SHADES).round() / SHADES))
     }
 
@@ -230,7 +235,7 @@ impl Grid<'_> {
         let (x, top) = (self.across[1] + 26.0, self.down[0]);
         let soft = |y| TextStyle { paint: Paint::Soft, ..TextStyle::at(x + 20.0, y, SIZE) };
         let mut y = top;
-        if let Some([low, high]) = self.map.range().filter(|_| self.map.is_even()) {
+        if let Some([low, high]) = self.map.range().filter(|_| self.is_even) {
             pen.tag("rect").rectangle(x, y, 14.0, 14.0).paint("fill", Paint::Fixed(heat(0.5))).empty();
             let mut ends = [low, high].map(|end| self.map.quantity.shown(end)).to_vec();
             ends.dedup();
