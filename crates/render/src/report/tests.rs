@@ -71,7 +71,7 @@ fn at(before_hz: f64, highest_hz: f64, drift: f64) -> Cell {
 #[test]
 fn cycles_are_told_where_the_frequency_is_known_and_steady() {
     let shown = |cells| shown("table", cells);
-    check(&shown(vec![at(3e9, 3e9, 0.0)]), &["4.50 k", "13.2 k", "dependent multiplications"]);
+    check(&shown(vec![at(3e9, 3e9, 0.0)]), &["4.50 k", "13.2 k"]);
     for unsteady in [at(3e9, 3e9, 0.05), at(3e9, 3.3e9, 0.0), at(0.0, 0.0, 0.0), sampled()] {
         let text = shown(vec![unsteady]);
         assert!(!text.contains("cycles"), "{text}");
@@ -143,7 +143,7 @@ fn without_counters_there_is_a_reason_and_no_zero() {
 #[test]
 fn what_lies_behind_suspect_cells_carries_their_mark() {
     let suspect = at(3e9, 3e9, 0.0).contention(sharing(Some(0.5))).suspect();
-    let times = ["1.50 µs~", "13.2 µs~", "10.0%~", "4.50 k~", "90% within 4.00 µs to 5.00 µs~"];
+    let times = ["1.50 µs~", "13.2 µs~", "10.0%~", "4.50 k~", "90.0% within 4.00 µs to 5.00 µs~"];
     let shared = ["1.50~", "25.0%~", "50.0%~", "0.800~", "one starved~"];
     check(&shown("table", vec![suspect]), &[times, shared].concat());
 }

@@ -71,7 +71,5 @@ fn a_square_is_a_table_where_it_has_room() {
         rows.iter().flatten().any(|word| word.ends_with('~')) && rows.iter().flatten().any(|word| *word == "x"),
         "{text}"
     );
-    let rates = Heatmap { quantity: Quantity::Value(charz_data::report::Unit::OpsPerSecond), ..heat.clone() };
-    assert!(shown(&rates, 100).contains("4.1e-8") || shown(&rates, 100).contains("0.0000"), "in billions");
     assert!(shown(heat, 40).starts_with("8 by 8 values have no room"), "{}", shown(heat, 40));
 }
