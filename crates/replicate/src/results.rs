@@ -3,7 +3,7 @@
 use super::cell::{self, Target};
 use super::replication::{Clock, Gap, GapKind, Number};
 use super::statistic::{Kind, ONE_REPORT, Quantity, Statistic, Time, factor, shorter};
-use charz_analysis::card::Card;
+use charz_claims::card;
 use charz_data::CellSpec;
 use charz_data::machine::CacheHolds;
 use charz_data::report::{Cell, Report, Status};
@@ -33,7 +33,7 @@ const OTHER_CLOCK: f64 = 0.02;
 
 impl<'a> Results<'a> {
     pub(super) fn new(report: &'a Report, against: Option<&'a Report>) -> Self {
-        let clock = Card::of(report).clock;
+        let clock = card::Clock::of(report);
         let known = |hz: Option<f64>, claimed: bool| {
             hz.filter(|hz| hz.is_finite() && *hz > 0.0).map(|hz| Clock { hz, claimed })
         };

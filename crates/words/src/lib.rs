@@ -1,7 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 pub mod advise;
+pub mod card;
 pub mod caveat;
+pub mod curve;
 pub mod estimate;
 pub mod findings;
 pub mod launch;

@@ -10,7 +10,7 @@ use charz_data::{Program, Role, cpulist};
 
 use super::pairing::{Place, place, places, usable_cpus};
 use super::terms::Caveat;
-use crate::card::MEMORY;
+use charz_claims::card::MEMORY;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Report, SCHEMA_MAJOR, SCHEMA_MINOR};
 

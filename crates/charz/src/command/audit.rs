@@ -12,8 +12,8 @@ use super::sweep::{ClockKind, MeasuringContext};
 use crate::exit::{Error, Exit};
 use crate::view::audit::{Affinity, Format, Page};
 use crate::view::progress::note;
-use charz_analysis::card::{SAME_CLOCK, off_nominal};
 use charz_audit::{self as audit, Evidence, Figure, Kind, Lab, Probe, Relation, Round, Verdict};
+use charz_claims::card::{OffNominal, SAME_CLOCK};
 use charz_data::escape::counted;
 use charz_data::report::{Invocation, Lap, Run};
 use charz_data::units;
@@ -257,9 +257,9 @@ impl<'a> ThisMachine<'a> {
                     (!within).then_some("the measured clock is outside of the range that the system claims"),
                 )
             }
-            (Some([_, high]), None, Some(nominal)) => match off_nominal(high, nominal) {
+            (Some([_, high]), None, Some(nominal)) => match OffNominal::of(high, nominal) {
                 None => (Some(true), None),
-                off => (None, off),
+                Some(off) => (None, Some(charz_words::card::off_nominal(off))),
             },
             (Some(_), None, None) => (None, Some("the system claims no clock")),
         };
