@@ -19,8 +19,8 @@ use charz_estimate::{Estimate, Quantity, grouped};
 use charz_words::estimate::label;
 use std::time::Duration;
 
-use crate::card::{Card, MEMORY};
 use crate::figure::{self, Datum, Table};
+use charz_claims::card::Card;
 use charz_data::card::Chase;
 use charz_data::escape::{counted, shortened};
 use charz_data::report::{Cell, Energy, Hardware, Report, Status, Unit};
@@ -303,8 +303,9 @@ fn levels(report: &Report) -> Table {
     let most = measured().flat_map(|level| &level.bandwidths).map(|found| found.workers).max().unwrap_or(0);
     let memory = report.host.memory.total_bytes.map(units::iec);
     let rows = measured().map(|level| {
+        let name = charz_words::curve::level(level.cache);
         let size = level.claimed.as_ref().and_then(|(cache, _)| cache.size_bytes).map(units::iec);
-        let size = if level.name == MEMORY { memory.clone() } else { size };
+        let size = if level.cache.is_none() { memory.clone() } else { size };
         let read = |workers: u64| {
             let found = level.bandwidths.iter().find(|found| found.operation == "read" && found.workers == workers);
             found.map_or_else(none, |found| {
@@ -312,11 +313,10 @@ fn levels(report: &Report) -> Table {
                 Datum::number(format!("{rate}{}", units::doubt(found.suspect)), found.bytes_per_second)
             })
         };
-        let latency =
-            card.found(level).map(|found| (found.ns, found.doubtful)).or_else(|| of_one_size(report, &level.name));
+        let latency = card.found(level).map(|found| (found.ns, found.doubtful)).or_else(|| of_one_size(report, &name));
         let latency =
             latency.map_or_else(none, |(ns, doubtful)| Datum::number(charz_words::estimate::time(ns, doubtful), ns));
-        let mut row = vec![Datum::word(&level.name), size.map_or_else(none, Datum::word), latency, read(1)];
+        let mut row = vec![Datum::word(&name), size.map_or_else(none, Datum::word), latency, read(1)];
         row.extend((most > 1).then(|| read(most)));
         row
     });

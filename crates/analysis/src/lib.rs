@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 pub mod answer;
-pub mod card;
 #[cfg(test)]
 mod claims;
 pub mod culprits;

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod advise;
+pub mod card;
 pub mod compare;
 pub mod curve;
 pub mod curves;

@@ -14,8 +14,6 @@ use charz_estimate::{Estimate, Estimates};
 use crate::estimate::{cited, doubt_of, shown, times};
 use crate::{point, verdict};
 
-pub use latency::{lack, level_name};
-
 /// Everything that follows from the cells of a report, by kind, and then in the order of the cells.
 pub fn findings(table: &Estimates<'_>) -> Vec<report::Finding> {
     findings::findings(table).iter().map(finding).collect()

@@ -1,8 +1,10 @@
 #![doc = include_str!("../README.md")]
 
 pub mod advise;
+pub mod card;
 pub mod caveat;
 pub mod compare;
+pub mod curve;
 pub mod estimate;
 pub mod findings;
 pub mod history;

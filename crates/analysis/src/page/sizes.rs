@@ -11,7 +11,7 @@ use charz_claims::curves::Curve;
 use charz_claims::numa;
 use charz_data::report::{Cell, Point, Report, Unit};
 use charz_data::{Role, units};
-use charz_words::findings::level_name;
+use charz_words::curve::level_name;
 use charz_words::point;
 
 /// Up to so many sizes are one in each level of caches, and not a curve.

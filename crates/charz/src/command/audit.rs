@@ -13,8 +13,8 @@ use crate::exit::{Error, Exit};
 use crate::view::audit::{Affinity, Format, Page, doubt};
 use crate::view::present;
 use crate::view::progress::note;
-use charz_analysis::card::{SAME_CLOCK, off_nominal};
 use charz_audit::{self as audit, Evidence, Figure, Kind, Lab, Probe, Reason, Relation, Round, Verdict};
+use charz_claims::card::{OffNominal, SAME_CLOCK};
 use charz_data::escape::counted;
 use charz_data::report::{Invocation, Lap, Run};
 use charz_data::units;
@@ -257,9 +257,9 @@ impl<'a> ThisMachine<'a> {
                 let within = high >= min * (1.0 - SAME_CLOCK) && high <= max * (1.0 + SAME_CLOCK);
                 (within.then_some(true), (!within).then_some(Reason::OutsideRange))
             }
-            (Some([_, high]), None, Some(nominal)) => match off_nominal(high, nominal) {
+            (Some([_, high]), None, Some(nominal)) => match OffNominal::of(high, nominal) {
                 None => (Some(true), None),
-                off => (None, off.map(Reason::OffNominal)),
+                Some(off) => (None, Some(Reason::OffNominal(charz_words::card::off_nominal(off)))),
             },
             (Some(_), None, None) => (None, Some(Reason::NoClaimedClock)),
         };

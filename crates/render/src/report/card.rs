@@ -7,12 +7,13 @@ use charz_data::machine::Cache;
 use crate::look::TerminalStyle;
 use crate::outline::{Block, section};
 use crate::term;
-use charz_analysis::card::{Card, Level, MEMORY, OPERATIONS};
 use charz_analysis::figure::{Datum, Table};
+use charz_claims::card::{About, Card, Level, OPERATIONS, OffNominal};
 use charz_claims::curve::Plateau;
 use charz_data::escape::counted;
 use charz_data::report::{Host, Report, Unit};
 use charz_data::{PageKind, Role, units};
+use charz_words::card::{contradiction, off_nominal};
 
 /// Shown where there is no number.
 const NONE: &str = "not measured";
@@ -21,7 +22,7 @@ pub(super) fn write(report: &Report, look: &TerminalStyle, out: &mut dyn Write) 
     term::text(&blocks(&Card::of(report), report), look, out)
 }
 
-fn blocks(card: &Card, report: &Report) -> Vec<Block<'static>> {
+fn blocks(card: &Card<'_>, report: &Report) -> Vec<Block<'static>> {
     let machine = &report.machine;
     let words = [
         counted(machine.packages.len(), "socket"),
@@ -57,23 +58,28 @@ fn blocks(card: &Card, report: &Report) -> Vec<Block<'static>> {
         };
         blocks.push(Block::Item("note".to_owned(), none.to_owned()));
     }
+    let about = charz_words::card::about;
     let contradictions = card.contradictions.iter();
-    let contradictions = contradictions.map(|(about, sentence)| Block::Item(format!("! {about}"), sentence.clone()));
+    let contradictions = contradictions.map(|one| Block::Item(format!("! {}", about(one.about())), contradiction(one)));
     blocks.extend(section("Mismatches", contradictions.collect()));
     // An edge that the table has as a noisy one is known, if not well.
-    let is_shown = |about: &str| card.levels.iter().any(|level| level.name == about && card.found(level).is_some());
-    let unknown = card.unknown.iter().filter(|(about, _)| !is_shown(about));
-    let unknown = unknown.map(|(about, clause)| Block::Item(about.clone(), clause.clone()));
+    let is_shown = |about: About| card.levels.iter().any(|own| of(own) == Some(about) && card.found(own).is_some());
+    let unknown = card.unknown.iter().filter(|one| !is_shown(one.about()));
+    let unknown = unknown.map(|one| Block::Item(about(one.about()), charz_words::card::unknown(one)));
     blocks.extend(section("Not enough measured", unknown.collect()));
     blocks
 }
 
 /// A mark where something contradicts.
-fn mark(card: &Card, about: &str) -> &'static str {
-    if card.contradictions.iter().any(|(found, _)| found == about) { " !" } else { "" }
+fn mark(card: &Card<'_>, about: Option<About>) -> &'static str {
+    if card.contradictions.iter().any(|found| Some(found.about()) == about) { " !" } else { "" }
 }
 
-fn row(level: &Level, card: &Card, memory: Option<u64>, most: u64) -> Vec<Datum> {
+fn of(level: &Level) -> Option<About> {
+    level.cache.map(About::Cache)
+}
+
+fn row(level: &Level, card: &Card<'_>, memory: Option<u64>, most: u64) -> Vec<Datum> {
     let found = card.found(level);
     let doubt = units::doubt(found.is_some_and(|found| found.doubtful));
     let or_none = |datum: Option<Datum>| datum.unwrap_or_else(Datum::none);
@@ -82,9 +88,9 @@ fn row(level: &Level, card: &Card, memory: Option<u64>, most: u64) -> Vec<Datum>
         Datum::number(format!("{}{cycles}{doubt}", units::nanos(found.ns)), found.ns)
     });
     let too_few = card.is_thin(level).then(|| Datum::word("edge unknown"));
-    let memory = memory.filter(|_| level.name == MEMORY).map(units::iec);
+    let memory = memory.filter(|_| level.cache.is_none()).map(units::iec);
     let mut row = vec![
-        Datum::word(format!("{}{}", level.name, mark(card, &level.name))),
+        Datum::word(format!("{}{}", charz_words::curve::level(level.cache), mark(card, of(level)))),
         or_none(level.claimed.as_ref().map(claim).or(memory).map(Datum::word)),
         or_none(found.map(|found| Datum::word(edge(found))).or(too_few)),
         or_none(latency),
@@ -128,12 +134,13 @@ fn edge(found: &Plateau) -> String {
 }
 
 /// What has no level.
-fn lines(card: &Card, host: &Host) -> Vec<(&'static str, String)> {
+fn lines(card: &Card<'_>, host: &Host) -> Vec<(&'static str, String)> {
     let hertz =
         |hz: Option<f64>, none: &str| hz.map_or_else(|| none.to_owned(), |hz| format!("{}Hz", units::count_of(hz)));
     let bytes = |bytes: Option<u32>, none: &str| bytes.map_or_else(|| none.to_owned(), |bytes| format!("{bytes} B"));
     let (claimed, measured) = (hertz(card.clock.claimed_hz, "nothing"), hertz(card.clock.measured_hz, NONE));
-    let remark = card.clock.remark().map(|why| format!(": {why}")).unwrap_or_default();
+    let off = card.clock.measured_hz.zip(card.clock.claimed_hz).and_then(|(own, nominal)| OffNominal::of(own, nominal));
+    let remark = off.map(|off| format!(": {}", off_nominal(off))).unwrap_or_default();
     let line = format!("{} (reported, not measurable: adjacent-line prefetch)", bytes(card.line_bytes, "unknown"));
     let tlb = card.tlb.map_or_else(
         || format!("{NONE}, or small pages are as fast as huge ones"),
@@ -176,7 +183,7 @@ fn lines(card: &Card, host: &Host) -> Vec<(&'static str, String)> {
                 "{:.2}{} times the latency of local memory measured, {claimed} reported{}",
                 remote.times.value,
                 units::doubt(remote.times.suspect),
-                mark(card, "numa")
+                mark(card, Some(About::Numa))
             ),
         ));
     }

@@ -1,8 +1,7 @@
 //! A machine's card: what was measured of its caches, its memory and its clock, beside what the operating system claims, as in
 //! Table 1 of K. Milfeld et al., "Effective Use of Multi-Core Commodity Systems in HPC" (TACC, 2007).
 //!
-//! A pure function of a report. Nothing is guessed: what the report does not hold stays empty, and what contradicts a claim
-//! says so in a sentence.
+//! A pure function of a report. Nothing is guessed: what the report does not hold stays empty, and what contradicts a claim is named.
 
 mod doubts;
 #[cfg(test)]
@@ -16,11 +15,13 @@ use charz_data::card::{Access, Chase};
 use charz_data::machine::{Cache, CacheHolds, Machine, Strand};
 use charz_data::{Arrange, Role};
 
-use charz_claims::curve::{Level as Place, Plateau, Reach, plateaus, reach};
-use charz_claims::curves::{Curve, clocks};
-use charz_claims::numa::{self, NodePair, Number};
+use crate::curve::{Level as Place, Plateau, Reach, plateaus, reach};
+use crate::curves::{Curve, clocks};
+use crate::numa::{self, NodePair, Number};
 use charz_data::report::{self, Cell, PageKind, Report};
 use charz_stats::Sample;
+
+pub use doubts::{About, Contradiction, Unknown};
 
 pub const OPERATIONS: [(&str, Access); 3] = [("read", Access::Read), ("write", Access::Write), ("copy", Access::Copy)];
 
@@ -29,7 +30,7 @@ pub const MEMORY: &str = "memory";
 
 /// What the report's machine claims and its cells show. The counts of its parts and the size of its memory are the report's.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Card {
+pub struct Card<'a> {
     pub clock: Clock,
     /// The line of the innermost cache for data, as the system claims it. It is never measured: random loads do not distinguish
     /// a line from two that the hardware fetches together, and sequential loads do not distinguish it from data read ahead.
@@ -38,13 +39,12 @@ pub struct Card {
     pub levels: Vec<Level>,
     /// Up to which size small pages are as fast as huge ones.
     pub tlb: Option<Reach>,
-    pub pages: Vec<Pages>,
+    pub pages: Vec<Pages<'a>>,
     /// Memory of another NUMA node, against a node's own; `None` where it was not measured.
     pub remote: Option<Remote>,
-    /// What contradicts what: what it is about, the name of a level or `numa`, and a sentence.
-    pub contradictions: Vec<(String, String)>,
-    /// What was not measured well enough to contradict anything: what it is about, and a clause.
-    pub unknown: Vec<(String, String)>,
+    pub contradictions: Vec<Contradiction>,
+    /// What was not measured well enough to contradict anything.
+    pub unknown: Vec<Unknown>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -54,29 +54,31 @@ pub struct Clock {
     pub measured_hz: Option<f64>,
 }
 
-impl Clock {
-    /// Why the two differ, if they do: no mismatch, since the nominal clock is no claim of what a core runs at.
-    pub fn remark(&self) -> Option<&'static str> {
-        off_nominal(self.measured_hz?, self.claimed_hz?)
-    }
-}
-
 /// The share by which two clocks differ that are the same.
 pub const SAME_CLOCK: f64 = 0.05;
 
-/// Why a measured clock is not the nominal one; `None` where it is.
-pub fn off_nominal(measured: f64, nominal: f64) -> Option<&'static str> {
-    match measured / nominal {
-        times if times > 1.0 + SAME_CLOCK => Some("boost above the nominal clock, or a guest that sees another one"),
-        times if times < 1.0 - SAME_CLOCK => Some("below the nominal clock: limited by power, heat or the governor"),
-        _ => None,
+/// How a measured clock is not the nominal one: no mismatch, since that is no claim of what a core runs at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OffNominal {
+    Above,
+    Below,
+}
+
+impl OffNominal {
+    /// `None` where the two are the same.
+    pub fn of(measured: f64, nominal: f64) -> Option<Self> {
+        match measured / nominal {
+            times if times > 1.0 + SAME_CLOCK => Some(OffNominal::Above),
+            times if times < 1.0 - SAME_CLOCK => Some(OffNominal::Below),
+            _ => None,
+        }
     }
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Level {
-    /// `L1`, `L2`, …, `memory`.
-    pub name: String,
+    /// 1 for `L1`; `None` for memory.
+    pub cache: Option<u32>,
     /// One of the caches as claimed, and how many there are; `None` for memory, and for a level without a claim.
     pub claimed: Option<(Cache, u32)>,
     pub found: Option<Plateau>,
@@ -95,9 +97,9 @@ pub struct Bandwidth {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pages {
+pub struct Pages<'a> {
     /// What was asked for, by name.
-    pub kind: String,
+    pub kind: &'a str,
     /// The share of the memory that got it, the worst of all cells; `None` if no cell has evidence of it.
     pub obtained: Option<f64>,
     /// What a load from memory takes; `None` where it was not measured.
@@ -112,8 +114,8 @@ pub struct Remote {
     pub claimed_times: Option<f64>,
 }
 
-impl Card {
-    pub fn of(report: &Report) -> Card {
+impl<'a> Card<'a> {
+    pub fn of(report: &'a Report) -> Self {
         let curves = curves(report);
         let claims = claims(&report.machine, curves.last().and_then(|curve| curve.strand));
         let sizes: Vec<u64> = claims.iter().filter_map(|(cache, _)| cache.size_bytes).collect();
@@ -121,7 +123,7 @@ impl Card {
         let points = curves.last().map_or(&[][..], |curve| &curve.points);
         let plateaus = plateaus(points, &sizes);
         let mut card = Card {
-            clock: clock(report),
+            clock: Clock::of(report),
             line_bytes: claims.first().and_then(|(cache, _)| cache.line_bytes),
             levels: levels(&claims, &plateaus, report),
             tlb: tlb(&curves),
@@ -133,18 +135,27 @@ impl Card {
         (card.contradictions, card.unknown) = doubts::all(&card, curves.last(), &plateaus, report);
         card
     }
-}
 
-impl Card {
     /// What was found of a level; `None` where its edge and latency follow from too few sizes, and may be those of another level. By
     /// enough of them, all suspect, they are doubtful.
-    pub fn found<'a>(&self, level: &'a Level) -> Option<&'a Plateau> {
+    pub fn found<'l>(&self, level: &'l Level) -> Option<&'l Plateau> {
         level.found.as_ref().filter(|found| !self.is_thin(level) || (found.edge.is_some() && found.doubtful))
     }
 
     /// Whether too few sizes around the edge of a level have a reliable number.
     pub fn is_thin(&self, level: &Level) -> bool {
-        self.unknown.iter().any(|(about, _)| *about == level.name)
+        self.unknown.iter().any(|unknown| matches!(unknown, Unknown::Edge(cache, _) if Some(*cache) == level.cache))
+    }
+}
+
+impl Clock {
+    /// That of the cores on which latencies were measured, else on which anything was.
+    pub fn of(report: &Report) -> Self {
+        let of = |cells: &mut dyn Iterator<Item = &Cell>| {
+            Sample::new(cells.flat_map(clocks).filter(|hz| hz.is_finite() && *hz > 0.0).collect())
+        };
+        let found = of(&mut points(report)).or_else(|| of(&mut report.cells.iter()));
+        Clock { claimed_hz: report.host.claimed_hz, measured_hz: found.as_ref().map(Sample::median) }
     }
 }
 
@@ -164,10 +175,10 @@ fn claims(machine: &Machine, measured: Option<&Strand>) -> Vec<(Cache, u32)> {
 }
 
 fn levels(claims: &[(Cache, u32)], plateaus: &[Plateau], report: &Report) -> Vec<Level> {
-    let level = |name: String, claimed: Option<(Cache, u32)>, place: Place| Level {
+    let level = |cache: Option<u32>, claimed: Option<(Cache, u32)>, place: Place| Level {
+        cache,
         found: plateaus.iter().find(|plateau| plateau.level == Some(place)).copied(),
-        bandwidths: bandwidths(&name, report),
-        name,
+        bandwidths: bandwidths(cache, report),
         claimed,
     };
     // Without claims the plateaus count themselves.
@@ -180,21 +191,25 @@ fn levels(claims: &[(Cache, u32)], plateaus: &[Plateau], report: &Report) -> Vec
     numbers.dedup();
     let cache = |number: u32| {
         let claimed = claims.get(number as usize - 1).cloned();
-        let name = format!("L{}", claimed.as_ref().map_or(number, |(cache, _)| cache.level));
-        level(name, claimed, Place::Cache(u8::try_from(number).unwrap_or(u8::MAX)))
+        let own = claimed.as_ref().map_or(number, |(cache, _)| cache.level);
+        level(Some(own), claimed, Place::Cache(u8::try_from(number).unwrap_or(u8::MAX)))
     };
     let caches = numbers.into_iter().map(cache);
-    caches.chain([level(MEMORY.into(), None, Place::Memory)]).collect()
+    caches.chain([level(None, None, Place::Memory)]).collect()
 }
 
 /// What a level gives, to one worker and to as many as were measured.
-fn bandwidths(level: &str, report: &Report) -> Vec<Bandwidth> {
+fn bandwidths(cache: Option<u32>, report: &Report) -> Vec<Bandwidth> {
     let mut found = Vec::new();
+    let is_here = |name: &str| match cache {
+        Some(cache) => name.strip_prefix('L').and_then(|level| level.parse().ok()) == Some(cache),
+        None => name == MEMORY,
+    };
     for (operation, access) in OPERATIONS {
         let kernels = report.kernels_in(|role| *role == Role::LevelBandwidth(access));
         let here = |cell: &&Cell| {
             kernels.contains(&cell.kernel.as_str())
-                && cell.level.as_deref() == Some(level)
+                && cell.level.as_deref().is_some_and(is_here)
                 && cell.point.memory.is_none()
         };
         let numbers = report.cells.iter().filter(here).filter_map(|cell| {
@@ -231,10 +246,10 @@ fn tlb(curves: &[Curve<'_>]) -> Option<Reach> {
     reach(&of(true)?.points, &of(false)?.points)
 }
 
-fn pages(curve: &Curve<'_>, sizes: &[u64], report: &Report) -> Pages {
+fn pages<'a>(curve: &Curve<'a>, sizes: &[u64], report: &Report) -> Pages<'a> {
     let is_memory = |plateau: &Plateau| plateau.level == Some(Place::Memory);
     Pages {
-        kind: curve.pages.to_owned(),
+        kind: curve.pages,
         obtained: obtained(report, curve.pages),
         memory: plateaus(&curve.points, sizes).into_iter().find(is_memory),
     }
@@ -258,15 +273,6 @@ fn points(report: &Report) -> impl Iterator<Item = &Cell> {
             && cell.point.memory.is_none()
             && cell.point.stride_bytes.is_none_or(|stride| stride == LINE)
     })
-}
-
-/// The clock of the cores on which latencies were measured, else on which anything was.
-fn clock(report: &Report) -> Clock {
-    let of = |cells: &mut dyn Iterator<Item = &Cell>| {
-        Sample::new(cells.flat_map(clocks).filter(|hz| hz.is_finite() && *hz > 0.0).collect())
-    };
-    let found = of(&mut points(report)).or_else(|| of(&mut report.cells.iter()));
-    Clock { claimed_hz: report.host.claimed_hz, measured_hz: found.as_ref().map(Sample::median) }
 }
 
 /// Blocks that are smaller than two huge pages hold mostly what is left over.
