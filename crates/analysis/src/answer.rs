@@ -8,7 +8,7 @@ mod advice;
 mod costs;
 mod pairs;
 mod quality;
-mod ratio;
+pub(crate) mod ratio;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -34,7 +34,6 @@ pub use charz_words::estimate::NONE;
 pub use costs::Costs;
 pub(crate) use quality::is_caused_by_others;
 pub use quality::{Level, Quality};
-pub use ratio::Ratio;
 pub use rows::{Auto, Row, quota_note, table, times_text};
 
 #[derive(Clone, Debug, PartialEq)]

@@ -1,16 +1,19 @@
 //! Several machines, each against the first: what one thread does, what the whole machine does, and what that is worth for its price.
 
-use charz_data::Arrange;
+use charz_data::Role;
 use serde::Serialize;
 
-use crate::answer::{Answer, Ratio, Reading, Row as Answered};
+use crate::answer::ratio::of_work;
+use crate::answer::{Answer, Reading, Row as Answered};
 use crate::figure::{self, Datum, State, Table};
 use crate::page::{Page, Section, page};
 use crate::source::{Source, in_quota, most_threads, quota_note, whole};
 use charz_claims::compare::{Options, guest_memory, obstacle};
+use charz_claims::machines::{Differing, Ratio, Subject, differing};
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Report, Unit};
 use charz_words::compare::{note, unlike};
+use charz_words::machines as words;
 use charz_words::point;
 
 /// What came of holding machines against each other.
@@ -48,6 +51,9 @@ pub struct Row {
     pub scope: Scope,
     /// What the values count.
     pub unit: Unit,
+    /// Its role.
+    #[serde(skip)]
+    pub role: Role,
     /// What it does on each machine, in their order; null where it was not measured.
     pub values: Vec<Option<Value>>,
 }
@@ -105,7 +111,7 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
         let value = |(at, reading): (usize, Option<Reading>)| {
             let reading = reading?;
             let times = first.as_ref().filter(|_| at > 0);
-            let times = times.map(|first| Ratio::of_work(first, &reading, is_each));
+            let times = times.map(|first| of_work(first, &reading, is_each));
             let dearer =
                 price(0).zip(price(at)).filter(|_| scope == Scope::WholeMachine).map(|(first, own)| own / first);
             Some(Value {
@@ -123,7 +129,7 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
                 answer.cpus == 1 || reading.as_ref().is_some_and(|reading| reading.threads > 1)
             });
         let values = readings.into_iter().enumerate().map(value).collect();
-        is_more.then_some(Row { kernel: key.name.clone(), scope, unit: key.unit, values })
+        is_more.then_some(Row { kernel: key.name.clone(), scope, unit: key.unit, role: key.role.clone(), values })
     });
     // Too few threads everywhere are in none of them.
     let rows = rows.flatten().filter(|row| row.values.iter().any(Option::is_some));
@@ -187,6 +193,7 @@ struct Key {
     name: String,
     unit: Unit,
     kernel: String,
+    role: Role,
     /// `None` takes the only row of the kernel.
     label: Option<String>,
     /// What the machines differ in here.
@@ -214,7 +221,9 @@ fn keys(sources: &[Source<'_>], answers: &[Answer]) -> Vec<Key> {
         if keys.iter().any(|key| key.kernel == row.kernel && key.unit == row.best.unit && key.label == label) {
             continue;
         }
-        let mut key = Key { name: row.name(), unit: row.best.unit, kernel: row.kernel.clone(), label, note: None };
+        let role = sources.iter().map(|source| source.report.role(&row.kernel)).find(|role| **role != Role::Other);
+        let (name, role) = (row.name(), role.cloned().unwrap_or_default());
+        let mut key = Key { name, unit: row.best.unit, kernel: row.kernel.clone(), role, label, note: None };
         let labels =
             sources.iter().zip(answers).filter_map(|(source, answer)| Some((source.name, &key.row(answer)?.label)));
         let labels: Vec<(&str, &String)> = labels.collect();
@@ -236,28 +245,50 @@ fn one(row: &Answered, _: &Report) -> Option<Reading> {
     row.one.clone()
 }
 
+/// What a machine differs in from the first.
+#[derive(Clone, Debug)]
+pub struct Against<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// With as many threads as are the fastest on each, with one, and for its price; `None` where neither has numbers.
+    pub found: [Option<Differing<'a>>; 3],
+}
+
 impl Machines {
-    /// A sentence for each machine but the first: the middle of its ratios and their range.
-    pub fn sentences(&self) -> Vec<String> {
-        let [first, others @ ..] = &self.machines[..] else { return Vec::new() };
-        let good = if self.rows.iter().all(|row| row.unit.is_of_speed()) { "fast" } else { "good" };
-        let sentence = |(at, own): (usize, &Machine)| {
-            let values = |scope: Scope| {
-                let rows = self.rows.iter().filter(move |row| row.scope == scope);
-                rows.filter_map(move |row| row.values[at].as_ref())
+    /// In what each machine but the first differs from it.
+    pub fn against<'m>(&'m self) -> Vec<Against<'m>> {
+        let against = |(at, machine): (usize, &'m Machine)| {
+            let of = |scope: Scope, of: fn(&Value) -> Option<Ratio>| {
+                let rows = self.rows.iter().filter(|row| row.scope == scope);
+                let ratio = |row: &Row| row.values[at].as_ref().and_then(of);
+                let ratios = rows
+                    .filter_map(|row| Some((Subject::of(&row.role, &row.kernel), row.kernel.as_str(), ratio(row)?)));
+                differing(&ratios.collect::<Vec<_>>())
             };
-            let whole = middle(values(Scope::WholeMachine).filter_map(|value| value.times));
-            let one = middle(values(Scope::OneThread).filter_map(|value| value.times));
-            let price = middle(values(Scope::WholeMachine).filter_map(|value| value.for_its_price));
-            let parts = [(whole, "as a whole"), (one, "with one thread"), (price, "for its price")];
-            let parts: Vec<String> =
-                parts.into_iter().filter_map(|(middle, what)| Some(format!("{what} {}", middle?))).collect();
-            match parts.is_empty() {
-                true => format!("{} has no number that {} has too", own.name, first.name),
-                false => format!("{} against {}: {} as {good}", own.name, first.name, parts.join(", ")),
+            let found = [
+                of(Scope::WholeMachine, |value| value.times),
+                of(Scope::OneThread, |value| value.times),
+                of(Scope::WholeMachine, |value| value.for_its_price),
+            ];
+            Against { machine, found }
+        };
+        self.machines.iter().enumerate().skip(1).map(against).collect()
+    }
+
+    /// A sentence for each machine but the first: what differs most, then what less, and how alike the rest is.
+    pub fn sentences(&self) -> Vec<String> {
+        let fast = if self.rows.iter().all(|row| row.unit.is_of_speed()) { "fast" } else { "good" };
+        let sentence = |against: Against<'_>| {
+            let (own, first) = (&against.machine.name, &self.machines[0].name);
+            let parts = against.found.iter().zip(["as a whole", "with one thread", "for its price"]);
+            let parts =
+                parts.filter_map(|(found, what)| Some(format!("{what} {}", words::differing(found.as_ref()?, fast))));
+            match parts.collect::<Vec<_>>().join("; ") {
+                none if none.is_empty() => format!("{own} has no number that {first} has too"),
+                parts => format!("{own} against {first}: {parts}"),
             }
         };
-        (1..).zip(others).map(sentence).collect()
+        self.against().into_iter().map(sentence).collect()
     }
 
     /// A row for each kernel and scope: the values, and behind each the ratio to the first.
@@ -280,7 +311,7 @@ impl Machines {
                 data.push(value.as_ref().map_or_else(Datum::none, |value| Datum::number(text(value), value.value)));
                 let ratio = |of: fn(&Value) -> Option<Ratio>| {
                     let found = value.as_ref().and_then(of);
-                    found.map_or_else(Datum::none, |found| Datum::number(found.text(), found.times))
+                    found.map_or_else(Datum::none, |found| Datum::number(words::ratio(&found), found.times))
                 };
                 if at > 0 {
                     data.push(ratio(|value| value.times));
@@ -312,20 +343,6 @@ impl Machines {
         );
         page
     }
-}
-
-/// `1.31 times (from 0.98 to 1.60 by kernel, 8 of them)`; of one kernel with its interval.
-fn middle(ratios: impl Iterator<Item = Ratio>) -> Option<String> {
-    let mut ratios: Vec<Ratio> = ratios.filter(|ratio| ratio.times.is_finite()).collect();
-    ratios.arrange_by(|one, other| one.times.total_cmp(&other.times));
-    let (low, high) = (ratios.first()?.times, ratios.last()?.times);
-    let (under, over) = (ratios[(ratios.len() - 1) / 2], ratios[ratios.len() / 2]);
-    let noisy = ratios.iter().any(|ratio| ratio.noisy);
-    let middle = Ratio { times: (under.times * over.times).sqrt(), noisy, ..under };
-    Some(match ratios.len() {
-        1 => format!("{} times", middle.text()),
-        all => format!("{} times (from {low:.2} to {high:.2} by kernel, {all} of them)", middle.number()),
-    })
 }
 
 #[cfg(test)]

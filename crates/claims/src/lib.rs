@@ -7,6 +7,7 @@ pub mod curve;
 pub mod curves;
 pub mod findings;
 pub mod history;
+pub mod machines;
 pub mod numa;
 pub mod pairs;
 pub mod verdict;

@@ -9,6 +9,7 @@ pub mod estimate;
 pub mod findings;
 pub mod history;
 pub mod launch;
+pub mod machines;
 pub mod point;
 pub mod replicate;
 pub mod verdict;

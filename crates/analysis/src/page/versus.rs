@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::{Source, VERSUS};
-use crate::answer::{Answer, Ratio, Reading, Row};
+use crate::answer::ratio::of_work;
+use crate::answer::{Answer, Reading, Row};
 use crate::figure::{
     self, Axis, Body, DataPoint, Datum, Figure, Heatmap, Plot, Quantity, Role, Scale, Series, State, Table, Tile,
 };
 use crate::source::{in_quota, quota_note, whole};
 use charz_claims::compare::{Comparison, Options, Refusal, Row as Compared, Side, Verdict, compare};
+use charz_claims::machines::Ratio;
 use charz_data::escape::counted;
 use charz_data::report::{Interval, Status};
 use charz_data::{Arrange, units};
@@ -221,7 +223,7 @@ fn same<'a>(rows: &'a [Row], row: &Row) -> Option<&'a Row> {
 fn ratio([base, new]: [&Source<'_>; 2], row: &Row, other: &Row) -> Option<Ratio> {
     let are_whole = whole(row, base.report).is_some() && whole(other, new.report).is_some();
     let is_alike = are_whole || row.peak.threads == other.peak.threads;
-    is_alike.then(|| Ratio::of_work(&row.peak, &other.peak, row.is_each))
+    is_alike.then(|| of_work(&row.peak, &other.peak, row.is_each))
 }
 
 fn state(one: &Reading, other: &Reading) -> State {
@@ -262,7 +264,10 @@ fn table(sources: &[Source<'_>], rows: &Rows<'_>) -> Table {
         for (source, other) in sources[1..].iter().zip(found) {
             let times = other.and_then(|other| ratio([&sources[0], source], row, other));
             data.push(other.map_or_else(Datum::none, peak));
-            data.push(times.map_or_else(Datum::none, |times| Datum::number(times.text(), times.times)));
+            data.push(
+                times
+                    .map_or_else(Datum::none, |times| Datum::number(charz_words::machines::ratio(&times), times.times)),
+            );
         }
         data
     });
