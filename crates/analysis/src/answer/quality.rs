@@ -4,7 +4,7 @@ use charz_estimate::{NEARLY_ALL, grouped};
 use std::collections::BTreeMap;
 
 use crate::culprits::{Disturber, disturbers};
-use charz_data::checks::{INTERVAL_NEEDS, NOT_REPORTED};
+use charz_data::checks::{CHECKS, INTERVAL_NEEDS, NOT_REPORTED};
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Mark, Report, Severity, Status};
 use charz_data::units;
@@ -124,7 +124,12 @@ impl Quality {
         }
         let mut causes: Vec<(usize, Vec<&Cell>)> = groups.into_iter().collect();
         causes.arrange_by_key(|(at, cells)| (std::cmp::Reverse(cells.len()), *at));
-        let known = |at: usize| CAUSES.get(at).map_or(NOT_MEASURED, |(name, _, fix)| (*name, *fix));
+        // A check without a row is a cause by its title.
+        let of_check = |at: usize| Some((CHECKS.get(at.checked_sub(CAUSES.len() + 1)?)?.title, ""));
+        let known = |at: usize| match CAUSES.get(at) {
+            Some((name, _, fix)) => (*name, *fix),
+            None => of_check(at).unwrap_or(NOT_MEASURED),
+        };
         let level = match reliable {
             _ if reliable + noisy == 0 => Level::Empty,
             all if all * 10 >= results * 9 => Level::Good,
@@ -238,12 +243,16 @@ impl Quality {
     }
 }
 
-/// The place of a cell's deepest cause among [`CAUSES`]; beyond them where it was not measured. Where no repetition is left because the
+/// The place of a cell's deepest cause among [`CAUSES`]; the next where it was not measured, and beyond that those of checks without a row. Where no repetition is left because the
 /// quota stopped all, that few are left is no cause; where the runs ended before there were enough for an interval, what disturbed these is
 /// none.
 fn cause(cell: &Cell, is_program: bool) -> usize {
     let has = |code: &str| cell.marks.iter().any(|mark| mark.code == code);
-    let place = |code: &str| CAUSES.iter().position(|(_, codes, _)| codes.contains(&code)).unwrap_or(CAUSES.len() - 1);
+    let check = |code: &str| CHECKS.iter().position(|check| check.code == code);
+    let place = |code: &str| {
+        let row = CAUSES.iter().position(|(_, codes, _)| codes.contains(&code));
+        row.or_else(|| Some(CAUSES.len() + 1 + check(code)?)).unwrap_or(CAUSES.len() - 1)
+    };
     let unmatched = |reason: Option<&str>| reason.is_some_and(|reason| reason.contains(NO_MATCH));
     let reasons =
         cell.invocations.iter().map(|invocation| invocation.reason.as_deref()).chain([cell.reason.as_deref()]);
