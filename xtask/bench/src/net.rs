@@ -77,8 +77,8 @@ const PLANTS: [Plant; 13] = [
     Plant {
         what: "the name of an environment's fact in a history",
         by: "net",
-        from: "(\"clock\", Some(report.plan.clock.clone()))",
-        to: "(\"clock\", Some(report.started.clone()))",
+        from: "fact(\"clock\", Told, |report| Some(Text(&report.plan.clock)))",
+        to: "fact(\"clock\", Told, |report| Some(Text(&report.started)))",
     },
     Plant { what: "a column of a table", by: "net", from: "(\"per_worker\", |row|", to: "(\"of_each\", |row|" },
 ];

@@ -61,8 +61,8 @@ const PLANTS: [Plant; 17] = [
     Plant {
         what: "a history takes reports of other machines",
         by: "directed",
-        from: "if let Some(difference) = other_machine(&first.report, report) {",
-        to: "if let Some(difference) = other_machine(report, report) {",
+        from: "if let Some(difference) = other_machine([&first.report, report]) {",
+        to: "if let Some(difference) = other_machine([report, report]) {",
     },
     Plant {
         what: "a list of CPUs that is too long ends in a panic",
