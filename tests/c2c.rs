@@ -52,7 +52,8 @@ fn a_matrix_comes_from_an_ordinary_report() {
         }
     }
     let again = output(&["render", file.to_str().unwrap()]);
-    assert!(ran.out.starts_with(&again), "{again}");
+    let rows: Vec<&str> = again.lines().filter(|line| line.starts_with("c2c-")).collect();
+    assert!(!rows.is_empty() && rows.iter().all(|row| ran.out.contains(row)), "{again}");
 }
 
 #[test]

@@ -484,5 +484,8 @@ fn each_rule_has_its_sentences() {
             }
         }
     }
-    insta::assert_snapshot!("rules", text);
+    let mut settings = insta::Settings::clone_current();
+    // Where cargo may not be asked, as for another user, the path is not that of the workspace.
+    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/src/findings/snapshots"));
+    settings.bind(|| insta::assert_snapshot!("rules", text));
 }
