@@ -1,7 +1,10 @@
 //! What several reports are shown by.
 
-use charz_data::report::Report;
+use charz_data::report::{Ending, Point, Report, fixtures};
+use charz_measure::invoke::unit;
+use charz_measure::plan::kernel;
 use charz_measure::sweep::judge_report;
+use charz_replicate::{DOCUMENTS, Figure, Kernels, Target};
 use fastrand::Rng;
 
 use super::draw::{Drawn, draw, each_run, slow};
@@ -21,6 +24,42 @@ fn again(of: &Drawn, day: u64, times: f64, host: &str) -> Report {
     report.id = format!("{:032x}", rng.u128(..));
     (report.started, report.host.name) = (format!("2026-02-{day:02}T12:00:00Z"), Some(host.to_owned()));
     report.complete_cells();
+    judge_report(&mut report);
+    report
+}
+
+/// A report of what the documents measured, of which some has no number, and some too few runs.
+fn of_documents() -> Report {
+    let mut report = draw("laptop-8", "default", "quiet").report;
+    report.host.claimed_hz = Some(2e9);
+    report.cells.clear();
+    let kernels = Kernels { admits: |_, _| Ok(()), counters: || Ok(()), footprint: |_, _, _| None };
+    let target = Target::new(&report.machine, kernels);
+    for document in DOCUMENTS.iter() {
+        let figures: Vec<&Figure> = document.figures.iter().collect();
+        for spec in document.cells(&figures, &target) {
+            if report.cells.iter().any(|cell| spec.describes(cell, &report.plan)) {
+                continue;
+            }
+            let (at, kernel) = (report.cells.len() as u64, kernel(&spec).unwrap());
+            report.cards.extend(report.card(&spec.kernel).is_none().then(|| kernel.card().clone()));
+            let unit = unit(kernel, None);
+            let usual = if unit.more_is_better() { 2e9 * spec.workers.min(8) as f64 } else { 1000.0 };
+            let value = usual * (1.0 + 0.1 * (at % 7) as f64);
+            let pairs: Vec<(u64, u64)> = (0_u64..1000).map(|nth| (1001 + nth % 20, 1001 + (nth % 20).pow(2))).collect();
+            let cell = fixtures::cell(&spec.kernel, spec.workers, unit, value);
+            let size_bytes = spec.size.or(spec.level.as_ref().map(|_| (1 + at) << 12));
+            let mut cell = cell.under(&spec.mapping).at(Point { size_bytes, ..spec.point() }).timed(&pairs);
+            cell.level = spec.level;
+            match at % 11 {
+                3 => cell.invocations.clear(),
+                5 => cell.invocations.truncate(3),
+                7 => cell.invocations.iter_mut().for_each(|run| run.ending = Ending::TimedOut),
+                _ => {}
+            }
+            report.cells.push(cell);
+        }
+    }
     judge_report(&mut report);
     report
 }
@@ -47,6 +86,14 @@ pub fn groups() -> Vec<Group> {
         let reports = vec![("a.json".to_owned(), base.report), ("b.json".to_owned(), new)];
         groups.push(Group { name, reports, lines: lines.map(str::to_owned).into() });
     }
+    let lines = [
+        "replicate t3-4 --from a.json --only 1,5,16,6.4",
+        "replicate tacc --from a.json --only figure-5,table-4,figure-6 --format markdown",
+        "replicate cmt --from a.json --only table-1,table-2,figure-8 --format csv",
+        "replicate cascade --from a.json --only wow! --format json",
+    ];
+    let reports = vec![("a.json".to_owned(), of_documents())];
+    groups.push(Group { name: "replicate", reports, lines: lines.map(str::to_owned).into() });
     let machines = ["laptop-8", "plain-8", "server-128"].map(|machine| draw(machine, "default", "quiet").report);
     let files = ["a.json", "b.json", "c.json"].map(str::to_owned);
     let lines = [
