@@ -5,7 +5,7 @@ use fastrand::Rng;
 use super::grammar::Verb;
 
 /// `_` stands for a space in a word. A file that a line reads is one of [`super::reports::bases`], or no line of it would be right.
-pub const LINES: [&str; 70] = [
+pub const LINES: [&str; 72] = [
     "topo",
     "topo --measured r.json",
     "topo --topology m.xml",
@@ -45,6 +45,8 @@ pub const LINES: [&str; 70] = [
     "advise r.json --validate --budget 1s",
     "predict r.json --mapping compact --threads 2",
     "predict --table p.tsv --topology Package:2_Core:4_PU:1",
+    "import p.tsv --topology Package:2_Core:4_PU:1",
+    "import p.tsv --topology Package:2_Core:4_PU:1 --unit GB/s --format csv",
     "render r.json",
     "render r.json base.json",
     "render r.json --format html --output page.html",
