@@ -203,12 +203,13 @@ fn machine(report: &Report) -> String {
         |text: &Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
     let name = known(&report.host.name).or_else(|| known(&report.measured_by));
     let name = name.unwrap_or_else(|| "unnamed host".to_owned());
-    let measured_by_others = report.measured_by.as_ref().map(|_| "measured by another program".to_owned());
-    let processor = known(&report.host.processor).or(measured_by_others);
-    let processor = processor.unwrap_or_else(|| "unnamed processor".to_owned());
+    let foreign = report.measured_by.as_ref().map(|_| "measured by another program".to_owned());
+    let processor = known(&report.host.processor);
+    let processor = processor.or_else(|| foreign.is_none().then(|| "unnamed processor".to_owned()));
     let quota = machine.usable.quota_cpus.map(|cpus| format!("CPU quota {cpus:.2}"));
     let guest = (report.host.virtual_machine == Some(true)).then(|| "guest".to_owned());
-    [name, processor, parts.join(", ")].into_iter().chain(quota).chain(guest).collect::<Vec<_>>().join(" · ")
+    let who = [name].into_iter().chain(processor).chain(foreign).chain([parts.join(", ")]);
+    who.chain(quota).chain(guest).collect::<Vec<_>>().join(" · ")
 }
 
 fn when(report: &Report) -> String {

@@ -2,13 +2,16 @@
 
 mod table;
 
+use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use charz_analysis::page::Source as Named;
 use charz_data::card::{Family, Metric};
-use charz_data::report::{Cell, Ending, Estimator, Host, Invocation, Memory, Plan, Report, Run, Schema, Status, Unit};
+use charz_data::report::{
+    Cell, Ending, Estimator, Host, Invocation, Memory, Plan, Point, Report, Run, Schema, Status, Unit,
+};
 use charz_data::{Better, Card, Params, ReportedUnit, unit_word, units};
 use charz_measure::moment::rfc3339;
 use charz_measure::sweep::{judge_report, random_name};
@@ -18,6 +21,7 @@ use charz_topology::{Machine, Mapping, Source, discover, place};
 use super::render::{Showing, names, show};
 use super::stream;
 use crate::exit::{Error, Exit};
+use crate::view::progress::note;
 use table::{Row, Table};
 
 pub struct Options {
@@ -30,8 +34,8 @@ pub struct Options {
     pub showing: Showing,
 }
 
-/// The longest table: 100,000 configurations with six values each.
-const MOST_BYTES: u64 = 64 << 20;
+/// The longest table.
+const MOST_BYTES: u64 = 16 << 20;
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let report = report(options)?;
@@ -50,9 +54,16 @@ fn report(options: &Options) -> Result<Report, Error> {
     })?;
     let machine = discover(&source)?;
     let mut report = empty(machine, file);
+    let mut places = HashMap::new();
     for row in &table.rows {
-        add(&mut report, row, options)
+        add(&mut report, &mut places, row, options)
             .map_err(|why| Error::bad_input(format!("{file:?}, line {}: {why}", row.line)))?;
+    }
+    if let Some(unit) = report.cells.iter().map(|cell| cell.unit).find(|unit| is_guessed(*unit, options)) {
+        note(&format!(
+            "{:?} does not say which values are better; higher ones are taken to be, unless --direction is given",
+            unit.symbol()
+        ));
     }
     charz_data::report::check(&report).map_err(|why| Error::bad_input(format!("{file:?}: {why}")))?;
     judge_report(&mut report);
@@ -69,24 +80,31 @@ fn text(file: &Path) -> Result<String, Error> {
     }
 }
 
+/// Where each configuration is in the report.
+type Places = HashMap<(String, String, Point, usize), usize>;
+
 /// Adds a row: a configuration, or further values of one.
-fn add(report: &mut Report, row: &Row, options: &Options) -> Result<(), String> {
+fn add(report: &mut Report, places: &mut Places, row: &Row, options: &Options) -> Result<(), String> {
     let kernel = row.kernel.clone().or_else(|| options.kernel.clone());
     let kernel = kernel.unwrap_or_else(|| names(std::slice::from_ref(&options.table)).remove(0));
     let (unit, factor) = unit(options.unit.as_deref().or(row.unit.as_deref()), options.better)?;
     let mapping = Mapping::of_data(&row.mapping).map_err(|error| error.to_string())?;
-    let order = mapping.order(&report.machine).map_err(|error| error.to_string())?;
-    let (mapping, seats) = (mapping.to_string(), place(&order, row.threads).seats);
     if report.card(&kernel).is_none() {
         report.cards.push(card(&kernel, unit));
         report.plan.kernels.push(kernel.clone());
     }
-    let key = |cell: &Cell| (cell.point, cell.workers) == (row.point, row.threads as u64);
-    let known = report.cells.iter().position(|cell| cell.kernel == kernel && cell.mapping == mapping && key(cell));
-    let at = known.unwrap_or_else(|| {
-        report.cells.push(cell(kernel, mapping, row, seats, unit));
-        report.cells.len() - 1
-    });
+    let key = (kernel, mapping.to_string(), row.point, row.threads);
+    let known = places.get(&key).copied();
+    let at = match known {
+        Some(at) => at,
+        None => {
+            let order = mapping.order(&report.machine).map_err(|error| error.to_string())?;
+            let seats = place(&order, row.threads).seats;
+            report.cells.push(cell(key.0.clone(), key.1.clone(), row, seats, unit));
+            places.insert(key, report.cells.len() - 1);
+            report.cells.len() - 1
+        }
+    };
     let cell = &mut report.cells[at];
     if cell.unit != unit {
         return Err(format!(
@@ -114,6 +132,11 @@ fn unit(symbol: Option<&str>, better: Option<Better>) -> Result<(Unit, f64), Str
     let (factor, symbol) = unit_word::smallest(symbol).unwrap_or((1.0, symbol.to_owned()));
     let unit = ReportedUnit::new(&symbol, better).map_err(|what| format!("{symbol:?} {what}"))?;
     Ok((Unit::Reported(unit), factor))
+}
+
+/// Whether neither the unit nor the user says which values are better.
+fn is_guessed(unit: Unit, options: &Options) -> bool {
+    options.better.is_none() && ReportedUnit::usual(unit.symbol()).is_none()
 }
 
 /// The card of a kernel of this program; of any other one that says that each is a load of its own.

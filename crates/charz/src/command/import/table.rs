@@ -32,7 +32,11 @@ pub(super) struct Row {
 }
 
 /// The most threads of a row.
-const MOST_THREADS: usize = 1 << 20;
+const MOST_THREADS: usize = 1 << 16;
+
+/// The most values of a table, and threads of all its configurations: a report keeps each.
+const MOST_VALUES: usize = 200_000;
+const MOST_SEATS: usize = 1 << 22;
 
 /// The mapping of rows that name none: the system places the threads.
 const UNBOUND: &str = "auto";
@@ -100,7 +104,7 @@ impl Table {
     /// Reads a table; errors name its file.
     pub(super) fn read(text: &str, file: &Path) -> Result<Self, Error> {
         let (mut topology, mut separator, mut columns) = (None, None, None);
-        let mut rows = Vec::new();
+        let (mut rows, mut values, mut seats) = (Vec::new(), 0, 0);
         for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
             let refuse = |why: String| Error::bad_input(format!("{file:?}, line {}: {why}", at + 1));
             if let Some(note) = line.trim_start().strip_prefix('#') {
@@ -119,7 +123,14 @@ impl Table {
                     continue;
                 }
             }
-            rows.push(row(at + 1, &fields, columns.as_deref().unwrap_or_default()).map_err(refuse)?);
+            let row = row(at + 1, &fields, columns.as_deref().unwrap_or_default()).map_err(refuse)?;
+            (values, seats) = (values + row.values.len(), seats + row.threads);
+            if values > MOST_VALUES || seats > MOST_SEATS {
+                return Err(refuse(format!(
+                    "a table has at most {MOST_VALUES} values and {MOST_SEATS} threads in all"
+                )));
+            }
+            rows.push(row);
         }
         rows.retain(|row| !row.values.is_empty());
         match rows.is_empty() {
