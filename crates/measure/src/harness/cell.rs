@@ -134,9 +134,11 @@ impl Watched {
             }
             self.machine.push(MachineCounts::read(&seats).since(before));
             self.evidence.busy = Usage::read().zip(begun).map(|(now, begun)| now.since(begun));
-            self.evidence.seen = seen.since();
             let last = round == cell.repetitions || round >= LEAST_REPETITIONS && since.elapsed() >= bench.enough;
             self.repetitions = if last { round } else { cell.repetitions };
+            if last {
+                self.evidence.seen = seen.since();
+            }
             // Relaxed: the workers read it after the gate, which orders it before.
             enough.store(last, Ordering::Relaxed);
             if gate.arrive() == Decision::NoGo || last {

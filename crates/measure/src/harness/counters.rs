@@ -142,7 +142,7 @@ impl Usage {
 }
 
 /// The text of `/proc/stat`, where it is the kernel's. Whether it is, is asked once: a host of containers has thousands of mounts.
-fn processors() -> Option<String> {
+pub(super) fn processors() -> Option<String> {
     static IS_KERNELS: LazyLock<bool> = LazyLock::new(|| stat::read(Path::new("/proc")).is_ok());
     IS_KERNELS.then(|| fs::read_to_string(stat::FILE).ok())?
 }

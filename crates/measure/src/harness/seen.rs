@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
 use std::time::Instant;
 
 use charz_data::cpulist;
-use charz_system::stat::{self, Ticks};
+use charz_system::stat::Ticks;
+
+use super::counters::processors;
 
 /// A counter that only rises.
 struct Circumstance {
     /// The code of the check, of which the rise per second is the quantity.
     code: &'static str,
-    /// Its reading for threads on these CPUs; `None` where the system does not count it.
+    /// Its reading beside threads whose cores have these other strands; `None` where the system does not count it.
     read: fn(&BTreeSet<u32>) -> Option<f64>,
 }
 
@@ -21,7 +22,7 @@ const CIRCUMSTANCES: [Circumstance; 2] =
 
 /// The readings before the first iteration.
 pub(crate) struct Seen {
-    seats: BTreeSet<u32>,
+    siblings: BTreeSet<u32>,
     begun: Instant,
     readings: [Option<f64>; CIRCUMSTANCES.len()],
 }
@@ -29,15 +30,16 @@ pub(crate) struct Seen {
 impl Seen {
     pub(crate) fn begin(seats: &[Option<u32>]) -> Self {
         let seats: BTreeSet<u32> = seats.iter().copied().flatten().collect();
-        let readings = CIRCUMSTANCES.map(|own| (own.read)(&seats));
-        Seen { begun: Instant::now(), readings, seats }
+        let siblings = siblings(&seats).unwrap_or_default();
+        let readings = CIRCUMSTANCES.map(|own| (own.read)(&siblings));
+        Seen { begun: Instant::now(), readings, siblings }
     }
 
     /// By how much each has risen since then, per second, by the code of its check.
     pub(crate) fn since(&self) -> BTreeMap<String, f64> {
         let seconds = self.begun.elapsed().as_secs_f64();
         let rise = |(own, earlier): (Circumstance, Option<f64>)| {
-            let rise = ((own.read)(&self.seats)? - earlier?).max(0.0) / seconds;
+            let rise = ((own.read)(&self.siblings)? - earlier?).max(0.0) / seconds;
             rise.is_finite().then(|| (own.code.to_owned(), rise))
         };
         CIRCUMSTANCES.into_iter().zip(self.readings).filter_map(rise).collect()
@@ -50,17 +52,24 @@ fn compacted(_: &BTreeSet<u32>) -> Option<f64> {
     text.lines().find_map(|line| line.strip_prefix("compact_isolated "))?.trim().parse().ok()
 }
 
-/// The seconds that tasks ran on other strands of the seats' cores, per such strand.
-fn beside(seats: &BTreeSet<u32>) -> Option<f64> {
-    let siblings = |cpu: &u32| {
+/// The strands of the seats' cores that no thread has. They are looked up once: a file for each seat.
+fn siblings(seats: &BTreeSet<u32>) -> Option<BTreeSet<u32>> {
+    let of_core = |cpu: &u32| {
         let list = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
         cpulist::parse(fs::read_to_string(list).ok()?.trim()).ok()
     };
-    let cores: Vec<Vec<u32>> = seats.iter().map(siblings).collect::<Option<_>>()?;
-    let others: BTreeSet<u32> = cores.into_iter().flatten().filter(|cpu| !seats.contains(cpu)).collect();
-    let text = stat::read(Path::new("/proc")).ok().filter(|_| !others.is_empty())?;
-    let ran = Ticks::of_each(&text).filter(|(cpu, _)| others.contains(cpu)).map(|(_, ticks)| ticks.tasks() as f64);
-    Some(ran.sum::<f64>() * SECONDS_PER_TICK / others.len() as f64)
+    let cores: Vec<Vec<u32>> = seats.iter().map(of_core).collect::<Option<_>>()?;
+    Some(cores.into_iter().flatten().filter(|cpu| !seats.contains(cpu)).collect())
+}
+
+/// The seconds that tasks ran on these strands, for each of them.
+fn beside(siblings: &BTreeSet<u32>) -> Option<f64> {
+    if siblings.is_empty() {
+        return None;
+    }
+    let text = processors()?;
+    let ran = Ticks::of_each(&text).filter(|(cpu, _)| siblings.contains(cpu)).map(|(_, ticks)| ticks.tasks() as f64);
+    Some(ran.sum::<f64>() * SECONDS_PER_TICK / siblings.len() as f64)
 }
 
 /// Of `/proc/stat`, whatever the kernel's own tick is.
