@@ -220,7 +220,7 @@ fn each<'a>(load: Load, table: &Estimates<'a>, series: &[Series<'a>]) -> Vec<Adv
     };
     let kernels = grouped(series.iter().filter(is_of), |series| series.kernel());
     let mut all: Vec<Advice<'_>> =
-        kernels.iter().filter_map(|points| Advice::of(load, main_point(points, table)?, table)).collect();
+        kernels.iter().filter_map(|points| Advice::of(load, main_point(points, table)?, table, series)).collect();
     all.arrange_by_key(|advice| asked(report.role(&advice.best.cell.kernel)));
     all
 }
@@ -248,7 +248,7 @@ pub fn is_usual(memory: Option<MemoryHome>) -> bool {
 
 impl<'a> Advice<'a> {
     /// That on a series; `None` where there is nothing to compare.
-    fn of(load: Load, series: &Series<'a>, table: &Estimates<'a>) -> Option<Self> {
+    fn of(load: Load, series: &Series<'a>, table: &Estimates<'a>, all: &[Series<'a>]) -> Option<Self> {
         let (report, numbers) = (table.report, &series.estimates);
         let rivals = table.peers(series.kernel());
         if numbers.len() + series.beyond_quota < 2 {
@@ -307,8 +307,9 @@ impl<'a> Advice<'a> {
                     number.cell.workers > fewest && number.unscaled().is_better(&best.unscaled())
                 };
                 let takes = left_by_quota(report, &best.cell.kernel, fewest + 1, best.quantity) < 1.0;
-                (fewest == cpus || (takes && numbers.iter().any(has_more)))
-                    && tried(best.cell, report).any(|cell| cell.workers > fewest)
+                fewest > cpus
+                    || (fewest == cpus || (takes && numbers.iter().any(has_more)))
+                        && tried(best.cell, report).any(|cell| cell.workers > fewest)
             }),
             is_only_count,
             is_one_of_several: false,
@@ -320,7 +321,7 @@ impl<'a> Advice<'a> {
             doubtful: best.is_doubtful() || peak.is_doubtful() || moved,
             auto: regret.iter().find(is_auto).copied(),
             strands: extras::strands(numbers, &rivals, report),
-            memory: extras::memory(&best, &rivals, table),
+            memory: extras::memory(&best, &rivals, all),
             regret,
             report,
         })

@@ -83,7 +83,8 @@ pub fn sentence(advice: &Advice<'_>) -> String {
         text += "; fewer have no number and may be enough";
     }
     if let Some(cpus) = advice.quota {
-        text += &format!("; the CPU quota of {cpus:.2} has no time for more");
+        let many = if cell.workers as f64 >= cpus + 1.0 { "so many" } else { "more" };
+        text += &format!("; the CPU quota of {cpus:.2} has no time for {many}");
     }
     if let Some(wanted) = advice.wanted_cpus().filter(|wanted| *wanted < IDLE * cell.workers as f64) {
         let cpus = counted(cell.workers as usize, "CPU");

@@ -135,13 +135,13 @@ fn product(own: &Product<'_>) -> String {
         Some((other, deepest)) if best.meets(deepest) => format!("; depth {other} is not significantly slower"),
         Some((other, deepest)) => format!("; depth {other} takes {} times as long", times(best, deepest)),
     };
-    let library = own.library.map(|library| {
-        let share = units::percent(best.value / library.value);
-        format!("; {share}{} of the rate of {}", doubt_of(best, &library), library.cell.kernel)
+    let beside = own.peer.map(|peer| {
+        let share = units::percent(best.value / peer.value);
+        format!("; {share}{} of the rate of {}", doubt_of(best, &peer), peer.cell.kernel)
     });
     let (time, doubt) = (units::nanos(own.millis * 1e6), units::doubt(best.is_doubtful()));
     let head = format!("{} {}, {}, order {order}", cell.kernel, cell.mapping, threads(cell.workers));
-    format!("{head}: depth {depth} is the fastest, {time}{doubt}{ties}{cost}{}", library.unwrap_or_default())
+    format!("{head}: depth {depth} is the fastest, {time}{doubt}{ties}{cost}{}", beside.unwrap_or_default())
 }
 
 fn siblings(kernel: &str, own: &Siblings<'_>) -> String {

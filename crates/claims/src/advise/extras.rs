@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use charz_data::report::{Interval, Report};
-use charz_estimate::{Estimate, Estimates, Peers, Relation, better, left_by_quota};
+use charz_estimate::{Estimate, Peers, Relation, Series, better, left_by_quota};
 
 /// As many threads on each core, beside one on each of the same cores.
 #[derive(Clone, Copy, Debug)]
@@ -64,14 +64,15 @@ pub(super) fn strands<'a>(numbers: &[Estimate<'a>], rivals: &Peers<'_>, report: 
 }
 
 /// The same threads under the same mapping with their memory elsewhere, where the sweep varies that.
-pub(super) fn memory<'a>(best: &Estimate<'a>, rivals: &Peers<'_>, table: &Estimates<'a>) -> Vec<Relation<'a>> {
+pub(super) fn memory<'a>(best: &Estimate<'a>, rivals: &Peers<'_>, series: &[Series<'a>]) -> Vec<Relation<'a>> {
     let own = best.cell;
-    let elsewhere = table.series().into_iter().filter(|series| {
+    let elsewhere = series.iter().filter(|series| {
         let mut point = series.point();
         point.memory = own.point.memory;
         (series.kernel(), series.cell().unit, point) == (own.kernel.as_str(), own.unit, own.point)
             && series.point() != own.point
     });
     let of_own = |number: &Estimate<'_>| (&number.cell.mapping, number.cell.workers) == (&own.mapping, own.workers);
-    elsewhere.flat_map(|series| series.estimates).filter(of_own).map(|number| rivals.relate(number, best)).collect()
+    let numbers = elsewhere.flat_map(|series| &series.estimates).filter(|number| of_own(number));
+    numbers.map(|number| rivals.relate(*number, best)).collect()
 }

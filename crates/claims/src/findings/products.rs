@@ -26,7 +26,7 @@ pub struct Product<'a> {
     /// The deepest that was measured, where that is another one.
     pub deepest: Option<(u64, Estimate<'a>)>,
     /// A library, under the same mapping with as many threads.
-    pub library: Option<Estimate<'a>>,
+    pub peer: Option<Estimate<'a>>,
 }
 
 /// For each runtime, mapping, number of threads and order.
@@ -63,7 +63,7 @@ fn of_depths<'a>(depths: &[Estimate<'a>], libraries: &[Estimate<'a>], plan: &Par
         depth: depth(&best),
         millis: millis(cell, plan)?,
         deepest: deepest.filter(|(deepest, _)| *deepest != depth(&best)),
-        library: libraries.iter().find(same).copied(),
+        peer: libraries.iter().find(same).copied(),
     };
     Some(Finding::on(cell, Some(product.depth as f64), Claim::Product(product)))
 }

@@ -129,6 +129,15 @@ fn a_quota_is_a_limit() {
 }
 
 #[test]
+fn a_quota_that_leaves_no_number_of_threads_is_named_beside_the_best_of_all() {
+    let mut report = report(vec![rate("rr", 4, 40.0), rate("rr", 8, 60.0)]).on(16);
+    report.machine.usable.quota_cpus = Some(3.0);
+    let estimates = Estimates::of(&report);
+    let advice = &advise(&estimates)[0];
+    assert_eq!((advice.best.cell.workers, advice.quota), (4, Some(3.0)));
+}
+
+#[test]
 fn a_load_goes_by_the_role_of_its_kernel() {
     let two = |kernel: &'static str, unit| {
         let cells = [1.0e9, 1.9e9].into_iter().zip(1..);
