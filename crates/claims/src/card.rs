@@ -57,7 +57,7 @@ pub struct Clock {
 /// The share by which two clocks differ that are the same.
 pub const SAME_CLOCK: f64 = 0.05;
 
-/// How a measured clock is not the nominal one: no mismatch, since that is no claim of what a core runs at.
+/// How a measured clock is not the nominal one: no mismatch, since a core may run at another clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OffNominal {
     Above,

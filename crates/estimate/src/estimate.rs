@@ -137,7 +137,7 @@ impl<'a> Estimate<'a> {
         if self.cell.unit.more_is_better() { self.value > other.value } else { self.value < other.value }
     }
 
-    /// What it does as a fraction of what another does, with rates as with times.
+    /// Its performance as a fraction of that of another, for rates and times.
     pub fn performance_beside(&self, other: &Estimate<'_>) -> f64 {
         if self.cell.unit.more_is_better() { self.value / other.value } else { other.value / self.value }
     }

@@ -26,7 +26,7 @@ impl Fleet {
         [words::headline(self)].into_iter().chain(groups).collect()
     }
 
-    /// What is said once of several nodes: how many, of what state, what it is, and which they are.
+    /// A line for several nodes: their number, state, cause and names.
     pub(crate) fn shared(&self) -> Vec<(State, [String; 2], &[String])> {
         let state = |host: &String| self.nodes.iter().find(|node| node.host == *host).map_or(State::Ok, Node::state);
         let classes = self.groups.iter().flat_map(|group| &group.classes);

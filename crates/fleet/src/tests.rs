@@ -39,7 +39,7 @@ pub(super) struct Spot {
     pub(super) second: f64,
 }
 
-/// How fast a thread is there, and its clock, as shares of what is usual.
+/// How fast a thread is there, and its clock, as shares of the usual.
 pub(super) type Speed<'a> = &'a dyn Fn(&Spot) -> [f64; 2];
 
 const HERTZ: f64 = 3.7e9;

@@ -268,7 +268,7 @@ pub fn lost(loss: &Relation<'_>, subject: Subject) -> String {
     format!("{verb}{ending} {share}{after}{}{clock}{}", units::doubt(loss.is_doubtful()), within(interval))
 }
 
-/// What limits a loss, in a column beside it; empty where nothing does.
+/// The limit of a loss, in a column of its table; empty where nothing does.
 pub fn remark(loss: &Relation<'_>) -> &'static str {
     match loss.strength() {
         Strength::NotComparable => caveat::why_not_comparable(loss.caveats),

@@ -1,13 +1,13 @@
 //! Where a report comes from, and how to measure it again.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use super::Source;
 use super::points::{doubt, short};
 use crate::answer::NONE;
-use charz_data::escape::counted;
-use charz_data::report::{Cell, Report, SCHEMA_MAJOR, SCHEMA_MINOR, Status, Timer};
+use charz_data::escape::{counted, one_line};
+use charz_data::report::{Cell, Estimator, Report, SCHEMA_MAJOR, SCHEMA_MINOR, Status, Timer};
 use charz_data::{params, units};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -171,11 +171,38 @@ fn outcome(report: &Report) -> Vec<String> {
     if !floors.is_empty() {
         sentences.push(format!("timing overhead, an empty iteration: {}", floors.join(", ")));
     }
+    sentences.extend(ESTIMATES.iter().filter_map(|(estimator, what)| {
+        let of_charz = report.cells.iter().filter(|_| report.measured_by.is_none());
+        let by = of_charz.filter(|cell| cell.estimator == *estimator).map(|cell| cell.kernel.as_str());
+        let kernels: BTreeSet<&str> = by.collect();
+        let names: Vec<&str> = kernels.iter().copied().take(MOST_NAMED).collect();
+        let more = kernels.len() - names.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!names.is_empty()).then(|| format!("median of the runs, each the {what}: {}{more}", names.join(", ")))
+    }));
+    if let Some(smallest) = report.cells.iter().filter_map(|cell| cell.block_bytes).min() {
+        let smallest = units::iec(smallest);
+        sentences
+            .push(format!("threads that share a last cache divide the block that passes it, down to {smallest} each"));
+    }
+    if let Some(mark) = report.cells.iter().flat_map(|cell| &cell.marks).next() {
+        sentences.push(format!("details of a warning: charz explain {}", one_line(&mark.code)));
+    }
     if let Some(resume) = report.resume().filter(|_| report.incomplete().is_some()) {
         sentences.push(format!("continue with {resume}"));
     }
     sentences
 }
+
+/// How a run becomes a number, by the estimator.
+const ESTIMATES: [(Estimator, &str); 3] = [
+    (Estimator::FastMode, "speed of its undisturbed blocks"),
+    (Estimator::Best, "best of its iterations"),
+    (Estimator::Median, "median of its iterations"),
+];
+
+/// How many kernels a sentence names.
+const MOST_NAMED: usize = 8;
 
 /// The sizes of the blocks of its configurations; empty where none has one.
 fn blocks(report: &Report) -> String {

@@ -179,7 +179,7 @@ impl<'a> Candidate<'a> {
         row.shown.take(judged);
     }
 
-    /// What the values show by themselves, also of what was skipped: no difference is passed over in silence.
+    /// What the values show by themselves, of skipped configurations too: no difference is passed over in silence.
     pub(super) fn look(&mut self, quantity: Quantity, reports: [&Report; 2]) {
         let [Some(base), Some(new)] = self.row.cells else { return };
         let rule = self.rule();

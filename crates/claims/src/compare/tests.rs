@@ -290,7 +290,7 @@ fn what_the_values_show() {
             report
         });
         check(&base, &new, &Options::default(), expected);
-        // The change is the quotient of the values beside it.
+        // The change is the quotient of the two values.
         let row = compare([&base, &new], &Options::default()).unwrap().rows.remove(0);
         let [base, new] = row.sides.map(|side| side.unwrap().value.unwrap());
         let quotient = if unit == rate { new / base } else { base / new };

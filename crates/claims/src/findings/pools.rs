@@ -61,7 +61,7 @@ fn is_lock(role: &Role) -> bool {
 /// From so many times the work outside below which a lock is the limit on, waiting costs 6% at most.
 pub(super) const HARDLY: f64 = 3.0;
 
-/// The lock that does most with as many threads as there are CPUs for, of what was measured.
+/// The measured lock with the highest throughput, with as many threads as there are CPUs for.
 #[derive(Debug)]
 pub struct Lock<'a> {
     /// With one thread and with several, each on a CPU of its own.

@@ -1,4 +1,4 @@
-//! Laws of what rules compute. What each rule says is recorded in `charz-words`.
+//! Laws of the rules. What each rule says is recorded in `charz-words`.
 
 use super::pools::{HARDLY, enough_outside};
 use super::*;

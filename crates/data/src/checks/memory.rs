@@ -100,6 +100,6 @@ pub static V42: Check = Check {
     evidence: "`compact_isolated` of `/proc/vmstat` before the first iteration and after the last.",
     families: "All.",
     fix: "Repeat the configuration; free memory first (`charz doctor` shows how much is left), or take `--pages 4k`.",
-    source: "Charz: first guess. 25,000 pages of 4 KiB are moved with 0.2 GB/s, some percent of what a core copies.",
+    source: "Charz: first guess. 25,000 pages of 4 KiB are moved with 0.2 GB/s, a few percent of the copy bandwidth of a core.",
     ..Check::NEVER_RAISED
 };
