@@ -77,6 +77,12 @@ pub enum Claim<'a> {
         shared: Estimate<'a>,
         is_worth_it: bool,
     },
+    /// What threads do that add to words on the two lines of 128 bytes, and to words further apart, and whether that is worth it.
+    Padding {
+        next: Estimate<'a>,
+        apart: Estimate<'a>,
+        is_far: bool,
+    },
     Barrier(Winner<'a>),
     /// How to hand something to another thread, and a flag to spin on that is faster.
     WakeUp(Winner<'a>, Option<Estimate<'a>>),
@@ -113,9 +119,14 @@ impl Claim<'_> {
             Cliff(_) | NoCliff(_) => FindingKind::Cliff,
             Collapse { .. } => FindingKind::Collapse,
             Fastest(_) => FindingKind::Fastest,
-            Lock(_) | Spin(_) | BackOff { .. } | Shards { .. } | Barrier(_) | WakeUp(..) | Quota(_) => {
-                FindingKind::Advice
-            }
+            Lock(_)
+            | Spin(_)
+            | BackOff { .. }
+            | Shards { .. }
+            | Padding { .. }
+            | Barrier(_)
+            | WakeUp(..)
+            | Quota(_) => FindingKind::Advice,
             NoLatency { .. } | Levels(_) | Reach(_) | Ahead(_) | AtOnce(_) | Loaded(..) | Siblings(_) => {
                 FindingKind::Latency
             }
@@ -169,7 +180,7 @@ pub struct Rule {
 }
 
 /// All rules, in the order in which what follows is said.
-pub static RULES: [Rule; 18] = {
+pub static RULES: [Rule; 19] = {
     const fn rule(name: &'static str, conclude: for<'a> fn(&Facts<'_, 'a>) -> Vec<Finding<'a>>) -> Rule {
         Rule { name, conclude }
     }
@@ -182,6 +193,7 @@ pub static RULES: [Rule; 18] = {
         rule("spin", advice::spin_before_park),
         rule("back-off", advice::back_off),
         rule("shards", advice::shards),
+        rule("padding", advice::padding),
         rule("barrier", advice::barriers),
         rule("wake-up", advice::wake_ups),
         rule("quota", threads::quota),

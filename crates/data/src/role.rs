@@ -179,6 +179,10 @@ pub enum CounterKind {
 pub enum WordOwner {
     /// One word for all workers.
     All,
+    /// Each worker has its own, two of them on the two lines of 128 bytes.
+    NextLine,
+    /// Each worker has its own, 128 bytes or more from all others.
+    Apart,
     /// Each worker has its own, in memory of its own.
     Worker,
 }

@@ -28,6 +28,7 @@ pub mod child;
 pub mod clocks;
 pub mod code;
 pub mod counter;
+pub mod eventfd;
 pub mod futex;
 pub mod heap;
 pub mod level;

@@ -71,6 +71,14 @@ fn text(found: &Finding<'_>) -> String {
             )
         }
         Claim::Shards { own, shared, is_worth_it } => advice::shards(own, shared, *is_worth_it),
+        Claim::Padding { next, apart, is_far } => {
+            let bytes = if *is_far { 128 } else { 64 };
+            let times = times(apart, next);
+            let (next, apart) = (shown(next), shown(apart));
+            format!(
+                "pad what threads write to {bytes} bytes: words 128 bytes apart do {times} times as much as words 64 bytes apart; {apart} beside {next}"
+            )
+        }
         Claim::Barrier(own) => {
             let under = format!("{mapping}, {}", threads(own.best.cell.workers));
             format!("fastest barrier under {under}: {kernel}, {}", advice::winner(own))

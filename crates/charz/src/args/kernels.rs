@@ -15,7 +15,7 @@ use charz_data::{COMMAND, KNOWN_AS, Role, known_as};
 #[derive(Debug, Args)]
 #[command(mut_arg("format", |arg| takes_one(arg, list::FORMATS)))]
 pub(super) struct KernelsArgs {
-    /// A kernel, a family, how names begin (mem-*), or what another tool calls it (stream)
+    /// A kernel, a family, how names begin (mem-*), what another tool calls it (stream), or words of what is measured (page fault)
     pub(super) name: Option<String>,
     /// Everything about every kernel
     #[arg(long, conflicts_with = "name")]
@@ -65,9 +65,49 @@ fn unknown_kernel(name: &str, names: impl Iterator<Item = &'static str>) -> Erro
 
 fn kernels_or_family(name: &str) -> Result<Vec<&'static dyn Kernel>, Error> {
     let family = charz_workloads::families().find(|family| family.name() == name);
-    let named = if family.is_some() { Vec::new() } else { kernels(&[name.to_owned()])? };
-    Ok(chosen(&named, family.as_slice()))
+    let named = if family.is_some() { Ok(Vec::new()) } else { kernels(&[name.to_owned()]) };
+    named.map(|named| chosen(&named, family.as_slice())).or_else(|unknown| {
+        let found = described_by(name);
+        if found.is_empty() { Err(unknown) } else { Ok(found) }
+    })
 }
+
+/// The kernels whose name, family, description, or name elsewhere has each of these words, or begins a word with it.
+fn described_by(words: &str) -> Vec<&'static dyn Kernel> {
+    let lower = |text: &str| text.to_lowercase();
+    let separators = |letter: char| !letter.is_alphanumeric();
+    let wanted: Vec<String> = lower(words).split(separators).filter(|word| word.len() > 1).map(str::to_owned).collect();
+    let has_all = |kernel: &&'static dyn Kernel| {
+        let card = kernel.card();
+        let elsewhere = SEARCHED_AS.iter().filter(|known| known.1.iter().any(|name| card.name.starts_with(name)));
+        let elsewhere = elsewhere.map(|known| known.0).collect::<Vec<_>>().join(" ");
+        let text = lower(&format!("{} {} {} {elsewhere}", card.name, card.family.name(), card.about));
+        let begins = |word: &String| text.split(separators).any(|own| own.starts_with(word.as_str()));
+        !wanted.is_empty() && wanted.iter().all(begins)
+    };
+    charz_workloads::kernels().filter(has_all).collect()
+}
+
+/// Words that people look for, and how the names of the kernels begin that answer them.
+const SEARCHED_AS: &[(&str, &[&str])] = &[
+    ("memcpy memmove memset bcopy", &["copy-"]),
+    ("clock_gettime gettimeofday rdtsc rdtscp timestamp", &["read-"]),
+    ("mutex pthread spinlock futex critical section", &["lock-", "counter-mutex", "ring-mutex"]),
+    ("false sharing padding padded cache line", &["atomic-fetch-add", "atomic-store", "atomic-load"]),
+    ("page fault minor first touch mmap munmap", &["pages-"]),
+    ("huge pages tlb thp hugepage", &["chase-random", "chase-stride", "tlb-shootdown", "pages-"]),
+    ("pipe eventfd wake wakeup latency", &["channel-", "futex-wake", "unpark", "signal-", "broadcast-"]),
+    ("syscall system call", &["call-"]),
+    ("cas compare and swap cmpxchg", &["atomic-cas", "cas-", "c2c-cas"]),
+    ("memory latency", &["chase-", "loaded-"]),
+    ("memory bandwidth", &["mem-", "level-", "loaded-"]),
+    ("flops fma avx simd", &["peak-", "arith-float"]),
+    ("malloc free allocator", &["alloc-"]),
+    ("thread create spawn pthread_create", &["create-", "fork-"]),
+    ("sleep timer jitter", &["timeout-", "timeslice"]),
+    ("queue stack lock free pool", &["pool-"]),
+    ("reader writer rwlock", &["rwlock-"]),
+];
 
 pub(super) fn families(names: &[String]) -> Result<Vec<Family>, Error> {
     let names = names.iter();
@@ -111,6 +151,19 @@ mod tests {
         check_refused(kernels(&text("nothing-*")), "nothing-*");
         assert_eq!(kernels(&text("STREAM")).unwrap(), ["mem-copy", "mem-scale", "mem-add", "mem-triad"]);
         check_refused(kernels(&text("stram")), "stream");
+        for (words, expected) in [
+            ("memcpy", "copy-aligned"),
+            ("pipe", "channel-pipe"),
+            ("eventfd", "channel-eventfd"),
+            ("Page Fault", "pages-map"),
+            ("clock_gettime", "read-monotonic"),
+            ("false sharing", "atomic-fetch-add-false"),
+            ("mutex", "lock-pthread"),
+        ] {
+            let found = kernels_or_family(words).map(names).unwrap();
+            assert!(found.contains(&expected), "{words}: {found:?}");
+        }
+        check_refused(kernels_or_family("no such thing"), "no such thing");
         assert_eq!(kernels_or_family("peakflops").map(names).unwrap(), ["peak-float"]);
         assert_eq!(kernels_or_family("floor").map(names).unwrap(), ["noop"]);
     }

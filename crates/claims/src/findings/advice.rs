@@ -9,6 +9,9 @@ use charz_estimate::{Estimate, contests, grouped};
 /// Counters of their own are worth their memory from so many times on.
 const WORTH: f64 = 1.5;
 
+/// Words further apart than a line are worth their memory from so many times on.
+const PADS: f64 = 1.05;
+
 /// The most numbers that are set against each other one by one; no sweep has as many of one kernel.
 const MOST: usize = 2000;
 
@@ -130,6 +133,25 @@ pub(super) fn shards<'a>(facts: &Facts<'_, 'a>) -> Vec<Finding<'a>> {
         let claim = Claim::Shards { own, shared, is_worth_it };
         let found = Finding::on(own.cell, Some(value), claim).of_several().from([shared, own]);
         (is_worth_it || high < WORTH).then_some(found)
+    });
+    advice.into_iter().collect()
+}
+
+/// How far apart the words of threads have to be: those that lie on the two lines of 128 bytes, beside those further apart.
+pub(super) fn padding<'a>(facts: &Facts<'_, 'a>) -> Vec<Finding<'a>> {
+    let adding = |owner| {
+        let mut numbers = facts.numbers(Unit::OpsPerSecond, |role| *role == Role::Adding(owner));
+        numbers.retain(|number| number.cell.has_own_cpus());
+        numbers
+    };
+    let both = [WordOwner::NextLine, WordOwner::Apart].map(adding);
+    let pair = most_beside(both, facts.strands, |next, apart| apart.is_placed_as(next));
+    let advice = pair.and_then(|[next, apart]| {
+        let (times, (low, high)) = (apart.times(&next).0, apart.times(&next).1?);
+        let is_far = low >= PADS;
+        let claim = Claim::Padding { next, apart, is_far };
+        let found = Finding::on(apart.cell, Some(times), claim).of_several().from([next, apart]);
+        (is_far || high < PADS).then_some(found)
     });
     advice.into_iter().collect()
 }

@@ -1,4 +1,4 @@
-//! `atomic-load` to `atomic-cas-128-private`: one atomic operation, again and again, on words that lie in four ways.
+//! `atomic-load` to `atomic-cas-128-private`: one atomic operation, again and again, on words that lie in several ways.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,6 +22,8 @@ pub enum Lie {
     Contended,
     /// Each has its own, beside those of others in one line: four to a line.
     FalseShared,
+    /// Each has its own, on a line of its own beside that of one other, both in 128 bytes that some processors fetch together.
+    NextLine,
     /// Each has its own, on lines of its own, in one array.
     Padded,
     /// Each has its own, in memory that it allocated itself.
@@ -30,6 +32,8 @@ pub enum Lie {
 
 /// Words that share a line of 64 bytes, be they of 8 or of 16.
 const NEIGHBOURS: usize = 4;
+/// The words of [`CachePadded`], of which those of 8 bytes take 128.
+const PLACES: usize = 16;
 
 impl Lie {
     /// The line and the place in it of a worker's word.
@@ -37,6 +41,7 @@ impl Lie {
         match self {
             Lie::Contended | Lie::Private => (0, 0),
             Lie::FalseShared => (rank / NEIGHBOURS, rank % NEIGHBOURS),
+            Lie::NextLine => (rank / 2, rank % 2 * PLACES / 2),
             Lie::Padded => (rank, 0),
         }
     }
@@ -59,14 +64,30 @@ macro_rules! atomics {
                 concat!($does, ": a word for each worker, four of them on a line"), $most, $takes, $source) }),
             $(#[$condition])?
             &atomic::<operation::$operation>(Lie::Padded, const { &card(concat!("atomic-", $name, "-padded"),
-                concat!($does, ": a word for each worker, on lines of its own in one array"), $most, false, $source) }),
+                concat!($does, ": a word for each worker, on lines of its own in one array"), $most, false, $source)
+                $(.role(Role::$role(WordOwner::Apart)))? }),
             $(#[$condition])?
             &atomic::<operation::$operation>(Lie::Private, const { &card(concat!("atomic-", $name, "-private"),
                 concat!($does, ": a word for each worker, in memory of its own"), $most, false, $source)
                 $(.role(Role::$role(WordOwner::Worker)))? }),
-        )*];
+        )* &NEXT_LINE];
     };
 }
+
+/// How far apart words have to be: beside `atomic-fetch-add-padded`, whose lines nobody fetches in pairs.
+static NEXT_LINE: PlainKernel<Lie> = atomic::<operation::FetchAdd>(
+    Lie::NextLine,
+    const {
+        &card(
+        "atomic-fetch-add-next-line",
+        "adds 1 to a 64-bit word and learns what was there: a word for each worker, two of them on the lines of 128 bytes",
+        ROOM / 2.0,
+        true,
+        "Intel 64 and IA-32 Architectures Optimization Reference Manual, 2.5.5.4: the spatial prefetcher fetches lines in pairs",
+    )
+    .role(Role::Adding(WordOwner::NextLine))
+    },
+);
 
 const fn card(name: &'static str, about: &'static str, most: f64, fights: bool, source: &'static str) -> Card {
     let one = Metric::ops("one operation; attempts that fail since another worker came first are none");
@@ -107,7 +128,7 @@ atomics! {
 
 const fn atomic<O: Operation>(lie: Lie, card: &'static Card) -> PlainKernel<Lie> {
     let footprint = |_: &PlainKernel<Lie>, _: &Params| {
-        Bytes((size_of::<CachePadded<[O::Word; NEIGHBOURS]>>() + size_of::<Claim>()) as u64)
+        Bytes((size_of::<CachePadded<[O::Word; PLACES]>>() + size_of::<Claim>()) as u64)
     };
     let kernel = PlainKernel::new(card, lie, footprint, |kernel, params, workers| {
         let (name, lie) = (kernel.name(), kernel.data);
@@ -123,7 +144,7 @@ const fn atomic<O: Operation>(lie: Lie, card: &'static Card) -> PlainKernel<Lie>
 }
 
 /// Words, a few to each pair of lines.
-type Lines<W> = Box<[CachePadded<[W; NEIGHBOURS]>]>;
+type Lines<W> = Box<[CachePadded<[W; PLACES]>]>;
 
 fn lines<W: Word>(count: usize) -> Lines<W> {
     (0..count).map(|_| CachePadded::new(std::array::from_fn(|_| W::new()))).collect()
@@ -177,7 +198,7 @@ impl<O: Operation> Repeater<O> {
     fn claims(&self) -> &[Claim] {
         match self.lie {
             Lie::Contended => &self.shared.claims,
-            Lie::FalseShared | Lie::Padded | Lie::Private => &self.shared.claims[self.rank..=self.rank],
+            Lie::FalseShared | Lie::NextLine | Lie::Padded | Lie::Private => &self.shared.claims[self.rank..=self.rank],
         }
     }
 }

@@ -6,7 +6,7 @@ use super::operation::{Cas, FetchAdd, Load, Store, Swap};
 use super::*;
 use crate::tests::watch;
 
-const LIES: [Lie; 4] = [Lie::Contended, Lie::FalseShared, Lie::Padded, Lie::Private];
+const LIES: [Lie; 5] = [Lie::Contended, Lie::FalseShared, Lie::NextLine, Lie::Padded, Lie::Private];
 
 const SPAN: Option<Duration> = Some(Duration::from_micros(500));
 
@@ -58,9 +58,11 @@ proptest! {
             prop_assert_eq!(lined, match lie {
                 Lie::Contended => true,
                 Lie::FalseShared => one / NEIGHBOURS == other / NEIGHBOURS,
-                Lie::Padded => one == other,
+                Lie::NextLine | Lie::Padded => one == other,
                 Lie::Private => false,
             });
+            let in_pair = lie == Lie::NextLine && one / 2 == other / 2;
+            prop_assert!(!in_pair || here / 128 == there / 128);
         }
     }
 }

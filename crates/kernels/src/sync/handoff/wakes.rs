@@ -1,5 +1,6 @@
 //! What wakes: mutexes, condition variables, bare sleep, channels, and a flag.
 
+use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{PoisonError, mpsc};
@@ -15,6 +16,7 @@ use crate::kernel::Error;
 use crate::plain::kernels;
 use crate::sync::mutexes::{Condvar, Guard, Mutex, ParkingLot, Pthread, Std};
 use crate::sync::spin::for_a_stretch;
+use crate::sys::eventfd;
 use crate::sys::futex::{self, Scope};
 use crate::sys::pthread;
 
@@ -90,6 +92,12 @@ kernels! {
             1 µs after it was due counts, for the waiter, from when it was due (coordinated omission)")
         .source("L. McVoy, C. Staelin, lmbench (1996): lat_pipe; here one way, and between threads. The intervals are those of the \
             T3-4 report (arXiv:1106.2992), section 6; G. Tene, How NOT to Measure Latency (2013): the schedule");
+    hand_off::<Channel<EventCounter>> => CHANNEL
+        .named("channel-eventfd", "the first worker adds one number to an eventfd while the second one waits to read it")
+        .uncounted_traffic("the waiter gets 10 µs to fall asleep after it has said that it is about to. A sample that begins more than \
+            1 µs after it was due counts, for the waiter, from when it was due (coordinated omission)")
+        .source("eventfd(2). The intervals are those of the T3-4 report (arXiv:1106.2992), section 6; G. Tene, How NOT to Measure \
+            Latency (2013): the schedule");
     hand_off::<Flag> => WAKES_ONE
         .named("flag", "the first worker stores to a line of memory that the second one reads until it sees the change")
         .role(Role::HandOff(Waiter::Spinning))
@@ -327,6 +335,28 @@ impl Queue for Pipe {
         let mut item = [0; 8];
         (&self.0).read_exact(&mut item).ok()?;
         Some(u64::from_ne_bytes(item))
+    }
+}
+
+/// An eventfd: the item is what was added, and one more, since adding 0 wakes nobody.
+struct EventCounter(File);
+
+impl Queue for EventCounter {
+    fn new() -> Result<Self, Error> {
+        let refused = |error| Error::Refused(format!("the system makes no eventfd ({error}): end what else runs"));
+        eventfd::new().map(EventCounter).map_err(refused)
+    }
+
+    #[inline]
+    fn send(&self, item: u64) {
+        // As above.
+        let _ = (&self.0).write_all(&(item + 1).to_ne_bytes());
+    }
+
+    fn receive(&self) -> Option<u64> {
+        let mut item = [0; 8];
+        (&self.0).read_exact(&mut item).ok()?;
+        u64::from_ne_bytes(item).checked_sub(1)
     }
 }
 
