@@ -15,8 +15,10 @@ pub struct Disturber {
     pub name: String,
     /// Its process id; of several processes, that of one that used much.
     pub pid: Option<u32>,
-    /// How many processes of that name and user there were.
+    /// How many processes of that name and user there were at once.
     pub count: u64,
+    /// Whether there were several, also one after another.
+    pub is_several: bool,
     /// How many CPUs it used, or took away, in the mean.
     pub cpus: f64,
 }
@@ -27,7 +29,7 @@ pub fn disturbers<'a>(runs: impl Iterator<Item = &'a Invocation>) -> Vec<Disturb
     let looks: Vec<&Evidence> = evidence.filter(|evidence| evidence.looked_ns.is_some()).collect();
     let time = looks.iter().filter_map(|look| look.looked_ns).fold(0, u64::saturating_add);
     let all = grouped(looks.iter().flat_map(|look| &look.culprits), |culprit| {
-        let name = if culprit.kind == CulpritKind::Process { culprit.name.as_str() } else { "" };
+        let name = if culprit.kind == CulpritKind::Process { culprit.bare_name() } else { "" };
         (culprit.kind, name, culprit.uid)
     });
     let disturber = |all: Vec<&Culprit>| {
@@ -39,7 +41,8 @@ pub fn disturbers<'a>(runs: impl Iterator<Item = &'a Invocation>) -> Vec<Disturb
             kind: most.kind,
             name: most.name.clone(),
             pid: most.pid,
-            count: at_once.max(pids.len() as u64),
+            count: at_once,
+            is_several: at_once > 1 || pids.len() > 1,
             cpus: used as f64 / time.max(1) as f64,
         })
     };
@@ -60,6 +63,7 @@ impl Disturber {
         let Disturber { name, count, .. } = self;
         match (self.pid, count) {
             (None, _) => name.clone(),
+            (Some(pid), 0 | 1) if self.is_several => format!("{name} (pid {pid} and others)"),
             (Some(pid), 0 | 1) => format!("{name} (pid {pid})"),
             (Some(pid), _) => format!("{count} × {name} (pid {pid} and others)"),
         }

@@ -164,7 +164,9 @@ impl Limits {
             PageKind::Huge2M | PageKind::Huge1G => {
                 let free = self.of_this_machine.then(|| free_huge_bytes(pages)).flatten();
                 let free = units::iec(free.filter(|&free| bytes > free)?);
-                Some(format!("{needed} on reserved pages; {free} of them are free"))
+                Some(format!(
+                    "{needed} on reserved pages, of which {free} are free; charz doctor shows the command that reserves more"
+                ))
             }
         }
     }

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::mem::discriminant;
 
 use super::{Claim, Facts, Finding, Line};
-use crate::curves::clock;
+use crate::curve;
+use crate::curves::{Curve, clock};
 use charz_data::card::{Chase, CounterKind, WordOwner};
 use charz_data::machine::{Cache, Machine};
 use charz_data::report::{Cell, Point, Report, Unit};
@@ -65,7 +66,7 @@ pub(super) fn problems<'a>(facts: &Facts<'_, 'a>) -> Vec<Finding<'a>> {
     let found = lines.iter().filter_map(|line| of_line(line, *strands));
     let found = found.chain(lines.iter().filter_map(|line| thrashing(line, report))).map(finding);
     let found = found.chain(lines.iter().filter_map(limited));
-    let found = found.chain(pairs.filter_map(|(one, other)| of_pair(one, other, *strands)).map(finding));
+    let found = found.chain(pairs.filter_map(|(one, other)| of_pair(one, other, facts)).map(finding));
     let mut seen = HashSet::new();
     let mut is_new = |found: &Finding<'a>| {
         let class = if let Claim::Scaling(own) = &found.claim { Some(discriminant(&own.class)) } else { None };
@@ -144,7 +145,8 @@ fn overfull<'a>(cell: &Cell, block: u64, machine: &'a Machine) -> Vec<(&'a Cache
 }
 
 /// Two of one kernel that differ in the pages or the place of their memory, with as many threads.
-fn of_pair<'a>(one: &Line<'a>, other: &Line<'a>, strands: u64) -> Option<Scaling<'a>> {
+fn of_pair<'a>(one: &Line<'a>, other: &Line<'a>, facts: &Facts<'_, 'a>) -> Option<Scaling<'a>> {
+    let (report, strands) = (facts.report, facts.strands);
     if one.kernel() != other.kernel() || one.mapping() != other.mapping() {
         return None;
     }
@@ -169,7 +171,8 @@ fn of_pair<'a>(one: &Line<'a>, other: &Line<'a>, strands: u64) -> Option<Scaling
         Role::Latency(Chase::Random) => {
             let is_small = |number: &Estimate<'_>| number.cell.point.pages == Some(PageKind::Small);
             let (small, large) = sorted(&is_small, |point| point.pages = None)?;
-            (!is_small(&large) && grows(&large, &small, 1.2)).then(|| Scaling::new(Class::Span, large, small))
+            let is_span = !is_small(&large) && is_beyond_reach(report, &small) && grows(&large, &small, 1.2);
+            is_span.then(|| Scaling::new(Class::Span, large, small))
         }
         Role::MemoryBandwidth(_) => {
             let is_on_one = |number: &Estimate<'_>| matches!(number.cell.point.memory, Some(MemoryPolicy::Node(_)));
@@ -180,6 +183,18 @@ fn of_pair<'a>(one: &Line<'a>, other: &Line<'a>, strands: u64) -> Option<Scaling
         }
         _ => None,
     }
+}
+
+/// Whether the block is larger than what small pages are as fast as large ones for, where the report has the curves that show it.
+fn is_beyond_reach(report: &Report, small: &Estimate<'_>) -> bool {
+    let random = Curve::of(report, Chase::Random);
+    let own = random.iter().filter(|curve| curve.kernel == small.cell.kernel && curve.mapping == small.cell.mapping);
+    let reach = own.flat_map(|small| {
+        let huge = random.iter().find(|other| small.differs_in_pages(other))?;
+        curve::reach(&small.points, &huge.points)
+    });
+    let size = small.cell.params(&report.plan.params).size_bytes;
+    reach.map(|reach| reach.edge.inside_bytes).max().is_none_or(|inside| size > inside)
 }
 
 /// A program that would have more threads than it may have.

@@ -85,6 +85,14 @@ pub struct Culprit {
 impl Culprit {
     /// What uses less of a CPU, in CPUs, is not worth naming.
     pub const LEAST: f64 = 0.05;
+
+    /// Behind the name of one whose children, of which it waited for those that ended, used more than it did.
+    pub const WITH_CHILDREN: &str = " and its children";
+
+    /// Its name, whoever of them used more: in one look its children did, in another it did.
+    pub fn bare_name(&self) -> &str {
+        self.name.strip_suffix(Culprit::WITH_CHILDREN).unwrap_or(&self.name)
+    }
 }
 
 /// The kinds of [`Culprit`]s.

@@ -95,11 +95,8 @@ fn steal(look: &Look) -> Result<Seen, String> {
         read += &format!(", {} now", units::percent(now));
     }
     let most = limit(&checks::V05);
-    Ok(match now {
-        Some(now) if now > most => Seen::disturbs(read, NOTHING_IN_A_GUEST),
-        _ if ever > most => Seen::limits(read, NOTHING_IN_A_GUEST),
-        _ => Seen::ok(read),
-    })
+    let is_stolen = ever > most || now.is_some_and(|now| now > most);
+    Ok(if is_stolen { Seen::limits(read, NOTHING_IN_A_GUEST) } else { Seen::ok(read) })
 }
 
 fn load(look: &Look) -> Result<Seen, String> {

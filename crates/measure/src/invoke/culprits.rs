@@ -244,7 +244,7 @@ impl Reading {
             }
             let name = match used.is_of_kernel {
                 true => format!("{KERNEL_THREAD}{}", used.name),
-                false if children > own_ticks => format!("{} and its children", used.name),
+                false if children > own_ticks => format!("{}{}", used.name, Culprit::WITH_CHILDREN),
                 false => used.name.clone(),
             };
             found.entry((name, uid)).or_default().push((cpu_ns, id));

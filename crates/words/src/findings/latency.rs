@@ -101,7 +101,7 @@ pub(super) fn ahead(own: &Ahead<'_>) -> String {
     let parts: [(Vec<String>, _, _); 3] = [
         (ahead.collect(), "prefetcher active at strides of", ", no memory latency there"),
         (waits, "memory latency at strides of", ""),
-        (inside, "all lines fit in cache at strides of", ""),
+        (inside, "no block beyond the caches has a number at strides of", ""),
     ];
     let parts = parts.iter().filter(|(strides, ..)| !strides.is_empty());
     let parts: Vec<String> = parts.map(|(strides, what, so)| format!("{what} {} bytes{so}", list(strides))).collect();
