@@ -31,6 +31,38 @@ fn a_prediction_is_checked_by_measuring_again() {
     }
 }
 
+/// The load of each kind works beside the placements, and ends with the command.
+#[test]
+fn placements_are_measured_beside_a_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json").to_string_lossy().into_owned();
+    let short = ["--iterations", "100000", "--repetitions", "3", "--invocations", "6", "--seed", "1", "-q"];
+    let words = ["sweep", "--kernel", "arith-int", "--mapping", "dumb", "--threads", "1,2", "--output", &file];
+    run(words.iter().chain(&short)).check_swept();
+    let mark = format!("sleep 0.{}", std::process::id());
+    let program = format!("sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; {mark}'");
+    for load in ["hog", "stream:2", &program] {
+        let ran = run(["advise", &file, "--beside", load, "--budget", "10s", "--json", "--wait"]);
+        let found: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{load}: {ran:?}"));
+        let placements = found["beside"]["placements"].as_array().unwrap();
+        assert!(ran.code == Some(5) || !placements.is_empty(), "{load}: {ran:?}");
+        for placed in placements {
+            assert!(placed["delivered"].as_f64().is_some_and(|rate| rate > 0.0), "{placed}");
+            assert!(placed["load_kept"].as_f64().is_some_and(|kept| (0.0..3.0).contains(&kept)), "{placed}");
+        }
+    }
+    let left = Command::new("pgrep").args(["-f", &mark]).output().map(|output| output.stdout).unwrap_or_default();
+    assert!(left.is_empty(), "{}", String::from_utf8_lossy(&left));
+    for (load, code) in [("hog:0", 2), ("stream:node9999", 5), ("no-such-program", 5), ("", 2)] {
+        let ran = run(["advise", &file, "--beside", load, "--budget", "5s", "--wait"]);
+        assert_eq!(
+            (ran.code, ran.err.lines().filter(|line| line.contains("error") || line.contains("--beside")).count()),
+            (Some(code), 1),
+            "{load}: {ran:?}"
+        );
+    }
+}
+
 /// What a shell prints that runs the script of a tool with a program behind it; `None` where the tool is not here, or cannot run.
 fn launched(tool: &str, seats: &str, threads: usize, program: &Path) -> Option<String> {
     let present =

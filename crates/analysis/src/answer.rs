@@ -13,7 +13,6 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-use charz_claims::verdict::verdicts;
 use charz_estimate::Estimates;
 use charz_estimate::{Estimate, Quantity, grouped};
 use charz_words::estimate::label;
@@ -118,7 +117,7 @@ impl Reading {
 impl Answer {
     pub fn of(report: &Report) -> Self {
         let cpus = report.machine.usable_strands().count() as u64;
-        let rows = rows::rows(report, &verdicts(&Estimates::of(report)), cpus);
+        let rows = rows::rows(report, cpus);
         let findings = findings(&Estimates::of(report));
         let advice = advice::advice(report, &rows, &findings, cpus);
         Answer {

@@ -104,12 +104,14 @@ impl Reader {
         let times = r"(?<times>[\d.]+)~? \((?<low>[\d.]+) to (?<high>[\d.]+)\)";
         Reader {
             placement: regex(
-                r"(?<title>Your program|[A-Z][A-Za-z0-9-]+)( in L\d)?( \((?<kernel>[a-z0-9-]+)\))?: (too (few runs|noisy) to advise.*|(at (least|most) )?(?<threads>\d+) threads?~?, (?<mapping>[^;]+?)(; unpinned threads (lose|take) (?<share>[\d.]+%)( longer| more)?~?( at one clock)?( \((?<low>[\d.-]+) to (?<high>[\d.-]+)%\))?(, by what was delivered)?)?(; within 5% of the peak at (?<peak>\d+))?(; (?<fewer>\d+) may be enough(: (they|it) (?<verb>lose|take|gain|do)(s|es)? [\d.]+%( longer| more| less| (less|more) work in the same time)?~?( at one clock)?( \((?<from>[\d.-]+) to (?<to>[\d.-]+)%\))?)?)?(; more, up to [^;]+ may do better)?(; fewer have no number and may be enough)?)\.",
+                r"(?<title>Your program|[A-Z][A-Za-z0-9-]+)( in L\d)?( \((?<kernel>[a-z0-9-]+)\))?: (too (few runs|noisy) to advise.*|(at (least|most) )?(?<threads>\d+) threads?~?, (?<mapping>[^;]+?)(; unpinned threads (lose|take) (?<share>[\d.]+%)( longer| more)?~?( at one clock)?( \((?<low>[\d.-]+) to (?<high>[\d.-]+)%\))?(, by what was delivered)?)?(; within 5% of the peak at (?<peak>\d+))?(; (?<fewer>\d+) may be enough(: (they|it) (?<verb>lose|take|gain|do)(s|es)? [\d.]+%( longer| more| less| (less|more) work in the same time)?~?( at one clock)?( \((?<from>[\d.-]+) to (?<to>[\d.-]+)%\))?)?)?(; more, up to [^;]+ may do better)?(; fewer have no number and may be enough)?(; beside other programs this machine delivered [^;]+)?)\.",
             ),
             beyond: regex(
                 r"(?<kernel>\S+): no more than (?<cpus>\d+) threads?; it loses (?<share>[\d.]+%~?) with (?<threads>\d+)\.",
             ),
-            losing: regex(r"(?<share>−?\d+(\.\d+)?)(\.\.(?<high>−?\d+(\.\d+)?))?%(~|(?<few>\?))?( \(clock\))?"),
+            losing: regex(
+                r"(?<share>−?\d+(\.\d+)?)(\.\.(?<high>−?\d+(\.\d+)?))?%(~|(?<few>\?))?( \(clock\))?(, \d+% on one CPU)?",
+            ),
             spin: regex(
                 r"spin at most (?<ns>\S+ \S+?)~? before parking, under (?<mapping>[a-z, ]+): .*|do not spin .*",
             ),

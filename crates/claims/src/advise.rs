@@ -8,7 +8,9 @@
 //! number of threads that has a number and CPUs for more are left, the advice is "at least" so many, without a line that keeps a program to
 //! their CPUs.
 
+mod beside;
 mod extras;
+mod shared;
 mod validation;
 
 use charz_data::card::{Access, Card, Chase, CounterKind, Family, Numbers};
@@ -24,7 +26,9 @@ use serde::Serialize;
 
 use crate::verdict::lacking;
 
+pub use beside::{Beside, Placed, beside};
 pub use extras::Strands;
+pub use shared::{AS_GOOD, Holds, Shared, given};
 pub use validation::{Check, Validation, validate};
 
 /// What bounds a program.
@@ -173,14 +177,22 @@ pub struct Advice<'a> {
     pub strands: Option<Strands<'a>>,
     /// The same threads with their memory elsewhere.
     pub memory: Vec<Relation<'a>>,
+    /// Where other programs had a part of the machine: what it gave, and whether the advice is by that.
+    pub shared: Option<Shared<'a>>,
     /// The report.
     pub report: &'a Report,
 }
 
-/// The advice on each load of which a report compares placements.
+/// The advice on each load of which a report compares placements: for the machine as it was, shared with other programs or not.
 pub fn advise<'a>(table: &Estimates<'a>) -> Vec<Advice<'a>> {
     let series = table.series();
-    Load::ALL.into_iter().flat_map(|load| on(load, table, &series)).collect()
+    let all: Vec<Advice<'a>> = Load::ALL.into_iter().flat_map(|load| on(load, table, &series)).collect();
+    if given(table, &table.report.cells).is_none() {
+        return all;
+    }
+    let shared = Estimates::shared(table.report);
+    let given = shared.series();
+    all.into_iter().map(|advice| shared::as_shared(advice, table, &shared, &given)).collect()
 }
 
 /// Why nothing is advised to threads that contend, though some were measured.
@@ -323,6 +335,7 @@ impl<'a> Advice<'a> {
             strands: extras::strands(numbers, &rivals, report),
             memory: extras::memory(&best, &rivals, all),
             regret,
+            shared: None,
             report,
         })
     }
@@ -369,6 +382,9 @@ impl<'a> Advice<'a> {
     /// The other programs that had CPUs while a program was measured, where they may decide: another number of threads might reach this one
     /// without waiting for CPUs, and nothing is advised.
     pub fn occupied(&self) -> Option<&'a Mark> {
+        if matches!(self.shared, Some(Shared { holds: Holds::Beside, .. })) {
+            return None;
+        }
         let cpus = self.report.machine.usable_strands().count() as u64;
         let rivals = self.regret.iter().map(|loss| loss.estimate).filter(|number| {
             number.cell.workers != self.best.cell.workers && number.cell.workers <= cpus.max(self.best.cell.workers)

@@ -75,6 +75,8 @@ pub struct Check {
     pub quantity: &'static str,
     /// What kind of number the quantity is.
     pub scale: Scale,
+    /// Whether it doubts the capacity only: what it finds is part of what the machine delivered.
+    pub of_capacity: bool,
     /// The share of a lap beyond which the lap, and with it its repetition, is dirty: kept, and left out of the estimate.
     pub lap: Option<f64>,
     /// The quantity beyond which the cell carries a note.
@@ -112,6 +114,7 @@ impl Check {
         cause: "",
         quantity: "",
         scale: Scale::Count,
+        of_capacity: false,
         lap: None,
         note: None,
         suspect: None,

@@ -33,7 +33,7 @@ pub use crate::{
     JointHistogram, MemoryPolicy as MemoryHome, PageKind, Peak, Shape, Sharing,
 };
 pub use anonymous::{anonymous, anonymous_cell};
-pub use cell::{Cell, Ending, Energy, Estimator, Invocation, PREDICTED, Status, Summary};
+pub use cell::{Cell, Ending, Energy, Estimator, Invocation, NEARLY_ALL, PREDICTED, Status, Summary};
 pub use derived::{Derived, with_derived};
 pub use evidence::{
     Busy, Culprit, CulpritKind, Evidence, FirstElsewhere, Frequency, Mark, Nodes, Pages, ProgramSeen, Timer,

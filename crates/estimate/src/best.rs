@@ -11,7 +11,8 @@ pub fn better<'a>(best: Estimate<'a>, next: Estimate<'a>) -> Estimate<'a> {
 
 /// The answer to which of several cells is best.
 pub struct Best<'a> {
-    /// Of the numbers that meet the best value the one of the fewest workers; of those of as many the best, of equals the first.
+    /// Of the numbers that meet the best value the one of the fewest workers; of those of as many the best of those whose workers are bound,
+    /// if any are: what unbound workers do is known less well. Of equals the first.
     pub number: Estimate<'a>,
     /// The others that meet the best value with as many workers.
     pub alike: Vec<Estimate<'a>>,
@@ -24,7 +25,8 @@ impl<'a> Best<'a> {
         let reaching = || numbers.iter().copied().filter(|number| number.meets(&top));
         let fewest = reaching().map(|number| number.cell.workers).min()?;
         let with_fewest = || reaching().filter(|number| number.cell.workers == fewest);
-        let number = with_fewest().reduce(better)?;
+        let bound = with_fewest().filter(Estimate::is_bound).reduce(better);
+        let number = bound.or_else(|| with_fewest().reduce(better))?;
         let alike = with_fewest().filter(|other| !std::ptr::eq(other.cell, number.cell)).collect();
         Some(Best { number, alike })
     }

@@ -1,7 +1,7 @@
 //! What limits an estimate, or a comparison of two: one row each, and no other place that decides by one.
 
-use charz_data::checks::V34;
-use charz_data::report::{Cell, Report, Severity};
+use charz_data::checks::{V34, find};
+use charz_data::report::{Cell, Mark, Report, Severity};
 use charz_stats::LEAST_FOR_INTERVAL;
 
 use crate::quantity::{Quantity, left_by_quota};
@@ -88,7 +88,7 @@ pub static CAVEATS: [CaveatRow; 11] = {
         CaveatRow { caveat, code, alone, between, applies }
     }
     [
-        row(Suspect, "suspect", Weakens, Weakens, One(|own| own.cell.is_suspect())),
+        row(Suspect, "suspect", Weakens, Weakens, One(is_suspect)),
         row(FewRuns, "few_runs", Notes, Notes, One(|own| !own.has_interval && own.runs < LEAST_FOR_INTERVAL)),
         row(Noisy, "noisy", Notes, Notes, One(|own| !own.has_interval && own.runs >= LEAST_FOR_INTERVAL)),
         row(
@@ -128,6 +128,16 @@ pub static CAVEATS: [CaveatRow; 11] = {
         ),
     ]
 };
+
+/// Whether a check doubts the number: of what was delivered one that doubts more than the capacity.
+fn is_suspect(own: &Seen<'_>) -> bool {
+    let counts = |mark: &Mark| !find(&mark.code).is_some_and(|check| check.of_capacity);
+    let doubts = |mark: &Mark| mark.severity > Severity::Note && counts(mark);
+    match own.quantity {
+        Quantity::Delivered => own.cell.marks.iter().any(doubts),
+        _ => own.cell.is_suspect(),
+    }
+}
 
 /// A set of caveats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

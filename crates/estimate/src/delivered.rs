@@ -3,9 +3,6 @@
 use charz_data::report::{Cell, Estimator, Report, Run};
 use charz_stats::{Sample, follow_the_clock};
 
-/// From this share on what the machine gave is all.
-pub const NEARLY_ALL: f64 = 0.95;
-
 /// What the machine gave of its capacity while this was measured, as a fraction: the share of the work where a core does it by itself, else
 /// the share of the time on CPUs for which threads asked. `None` where that is not known, where threads wait for each other in the kernel, and where they
 /// share CPUs by request.
@@ -17,7 +14,7 @@ pub fn delivered_share(report: &Report, cell: &Cell) -> Option<f64> {
     if !is_alone || report.card(&cell.kernel)?.blocks_in_kernel {
         return None;
     }
-    cpu_time_share(cell)
+    cell.cpu_time_share()
 }
 
 /// The clock of the cores over all runs, as a fraction of that of the number, where the number follows it: a clock that drops takes work
@@ -29,14 +26,6 @@ fn clock_share(cell: &Cell) -> f64 {
         Some(clocks) => clocks.len() as f64 / clocks.values().iter().map(|clock| clocks.median() / clock).sum::<f64>(),
         None => 1.0,
     }
-}
-
-/// The share of the time on CPUs for which threads asked that they had, as a fraction; `None` where that was not counted.
-pub fn cpu_time_share(cell: &Cell) -> Option<f64> {
-    let laps = cell.invocations.iter().flat_map(|invocation| &invocation.runs).flat_map(|run| &run.laps);
-    let times = laps.map(|lap| Some((lap.counts.cpu_ns? as f64, lap.counts.run_delay_ns? as f64)));
-    let (had, waited) = times.reduce(|sum, next| Some((sum?.0 + next?.0, sum?.1 + next?.1)))??;
-    Some(had / (had + waited)).filter(|share| share.is_finite())
 }
 
 /// The share of iterations at the end of which two of its threads were on one CPU; `None` where that was not seen, as of more threads than

@@ -2,11 +2,11 @@
 
 use std::cmp::Ordering;
 
-use charz_data::report::{Cell, Interval, Report};
+use charz_data::report::{Cell, Ending, Interval, Measured, Report};
 use charz_stats::{Around, ratio_of_estimates};
 
 use crate::caveat::{Caveats, Seen, is_placed_as};
-use crate::delivered::{cpu_time_share, shared_cpus};
+use crate::delivered::shared_cpus;
 use crate::quantity::{Quantity, left_by_quota};
 
 /// How much is no difference, as a fraction: the margin of `≈0%`, of "makes no difference" and of `compare`.
@@ -43,6 +43,13 @@ impl<'a> Estimate<'a> {
         Some(Estimate { cell, quantity, value, interval, runs, caveats, divisor: 1.0 }.limited(None))
     }
 
+    /// What a cell delivered.
+    pub(crate) fn delivered(cell: &'a Cell, Measured { value, interval }: Measured) -> Self {
+        let runs = cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done).count();
+        let (quantity, caveats) = (Quantity::Delivered, Caveats::default());
+        Estimate { cell, quantity, value, interval, runs, caveats, divisor: 1.0 }
+    }
+
     /// The same with its caveats, and those that its report shows.
     pub(crate) fn limited(self, report: Option<&'a Report>) -> Self {
         let Estimate { cell, quantity, runs, .. } = self;
@@ -52,7 +59,7 @@ impl<'a> Estimate<'a> {
 
     /// The same as if its threads had had all the time on CPUs for which they asked.
     pub fn undisturbed(&self) -> Self {
-        let had = cpu_time_share(self.cell).unwrap_or(0.0);
+        let had = self.cell.cpu_time_share().unwrap_or(0.0);
         self.scaled(if self.cell.unit.more_is_better() { had.recip() } else { had })
     }
 
@@ -97,7 +104,7 @@ impl<'a> Estimate<'a> {
         let runs = self.runs.min(bound.runs);
         let found = Estimate { value, interval, quantity: Quantity::Estimated, runs, ..*self };
         if !found.is_better(self) {
-            return Some(found);
+            return Some(Estimate { interval: found.interval.map(|found| self.within_capacity(found)), ..found });
         }
         // It is the most that they do, and how much less it was is not known.
         let hull = |(one, other): (Interval, Interval)| match self.cell.unit.more_is_better() {
@@ -105,6 +112,15 @@ impl<'a> Estimate<'a> {
             false => Interval { high: one.high.max(other.high), ..one },
         };
         Some(Estimate { interval: self.interval.zip(interval).map(hull), runs, ..*self })
+    }
+
+    /// An interval of what it delivered, without what lies beyond its capacity: no thread does more than on a CPU of its own.
+    fn within_capacity(&self, Interval { low, high }: Interval) -> Interval {
+        let most = self.interval.unwrap_or(Interval { low: self.value, high: self.value });
+        match self.cell.unit.more_is_better() {
+            true => Interval { low: low.min(most.high), high: high.min(most.high) },
+            false => Interval { low: low.max(most.low), high: high.max(most.low) },
+        }
     }
 
     /// Whether threads share its time: the more of them, the more work.

@@ -14,10 +14,11 @@ mod table;
 
 pub use best::{Best, better, contests};
 pub use caveat::{CAVEATS, Caveat, CaveatRow, Caveats, Effect};
-pub use delivered::{NEARLY_ALL, cpu_time_share, delivered_share, ends, shared_cpus};
+pub use charz_data::report::NEARLY_ALL;
+pub use delivered::{delivered_share, ends, shared_cpus};
 pub use estimate::{Estimate, MARGIN, WIDEST};
 pub use group::grouped;
 pub use quantity::{Quantity, left_by_quota};
 pub use relation::{Peers, Relation, Strength};
 pub use saturation::{SATURATED, Saturation};
-pub use table::{AUTO, Estimates, Series, is_of_copies, kind, waits_in_kernel};
+pub use table::{AUTO, Estimates, Question, Series, is_of_copies, kind, waits_in_kernel};

@@ -1,11 +1,11 @@
 //! The cells of a report as estimates that can be compared: all normalising and all exclusion is here.
 
 use charz_data::card::Family;
-use charz_data::report::{Cell, Measured, Point, Report};
+use charz_data::report::{Cell, NEARLY_ALL, Point, Report};
 use charz_data::{Arrange, Role};
 
 use crate::best::better;
-use crate::delivered::{NEARLY_ALL, delivered_share};
+use crate::delivered::delivered_share;
 use crate::estimate::Estimate;
 use crate::group::grouped;
 use crate::quantity::Quantity;
@@ -14,6 +14,15 @@ use crate::relation::Peers;
 /// The mapping that leaves threads to the operating system.
 pub const AUTO: &str = "auto";
 
+/// Which question the estimates of a report answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// What the hardware can do in each placement.
+    Hardware,
+    /// What this machine, shared as it was, gave each placement.
+    Shared,
+}
+
 /// The estimates of a report, in the order of its cells.
 ///
 /// Of a kernel that waits in the system there is only what the machine gave it: beside one, the numbers of all kernels of its
@@ -21,6 +30,8 @@ pub const AUTO: &str = "auto";
 pub struct Estimates<'a> {
     /// The report.
     pub report: &'a Report,
+    /// The question.
+    pub question: Question,
     /// The kinds of which what was delivered counts.
     delivered: Vec<&'a str>,
 }
@@ -34,7 +45,12 @@ pub struct Series<'a> {
 }
 
 impl<'a> Estimates<'a> {
-    /// The table of a report.
+    /// The table of a report that answers what the machine, shared as it was, gave each placement.
+    pub fn shared(report: &'a Report) -> Self {
+        Estimates { report, question: Question::Shared, delivered: Vec::new() }
+    }
+
+    /// The table of a report that answers what the hardware can do.
     pub fn of(report: &'a Report) -> Self {
         let measured = report.cells.iter().filter(|cell| cell.value().is_some());
         let kinds = grouped(measured.filter_map(|cell| Some((kind(report, cell)?, cell))), |(kind, _)| *kind);
@@ -42,19 +58,21 @@ impl<'a> Estimates<'a> {
         let counts = |all: &&Vec<(&str, &Cell)>| {
             all.iter().any(|(_, cell)| waits_in_kernel(report, cell)) && all.iter().any(|(_, cell)| lacks(cell))
         };
-        Estimates { report, delivered: kinds.iter().filter(counts).map(|all| all[0].0).collect() }
+        let question = Question::Hardware;
+        Estimates { report, question, delivered: kinds.iter().filter(counts).map(|all| all[0].0).collect() }
     }
 
     /// The estimate of a cell by itself: its capacity, or what was delivered; `None` where it has no number.
     pub fn estimate(&self, cell: &'a Cell) -> Option<Estimate<'a>> {
-        let estimate = Estimate::of(cell)?;
-        let is_delivered = kind(self.report, cell).is_some_and(|kind| self.delivered.contains(&kind));
-        let estimate = match cell.delivered.filter(|_| is_delivered) {
-            Some(Measured { value, interval }) => {
-                Estimate { value, interval, quantity: Quantity::Delivered, ..estimate }
-            }
-            None if is_of_copies(self.report, cell) => estimate.per_thread(),
-            None => estimate,
+        let is_shared = self.question == Question::Shared;
+        let is_delivered = is_shared || kind(self.report, cell).is_some_and(|kind| self.delivered.contains(&kind));
+        // Where others took all of the time there may be no capacity, though it is known what was delivered.
+        let capacity = Estimate::of(cell);
+        let counts = is_delivered && (is_shared || capacity.is_some());
+        let estimate = match cell.delivered.filter(|_| counts) {
+            Some(delivered) => Estimate::delivered(cell, delivered),
+            None if is_of_copies(self.report, cell) => capacity?.per_thread(),
+            None => capacity?,
         };
         Some(estimate.limited(Some(self.report)))
     }

@@ -1,7 +1,7 @@
 //! How often a cell is measured.
 
 use charz_data::checks::V12;
-use charz_data::report::{Cell, Ending, Invocation, Severity, Status};
+use charz_data::report::{Cell, Ending, Estimator, Invocation, NEARLY_ALL, Severity, Status};
 use charz_stats::{Sample, looks, needed, precision};
 
 /// How many invocations may fail, and how many a cell that is suspect for a passing disturbance gets beyond what its precision
@@ -19,7 +19,8 @@ const PASSING: [&str; 7] = ["V08", "V16", "V17", "V22", "V32", "V33", "V34"];
 /// It is [looked at](looks) after `least` invocations with a value, and at some later ones: precise enough at one of
 /// them, it is settled, else at `most`. A disturbance never ends a cell: invocations without a value are replaced, and a cell
 /// that is invalid for a disturbance goes on to `most` values, within [`ATTEMPTS`] times `most` invocations. One that is suspect
-/// for a disturbance gets [`RETRIES`] more. A cell that is wrong, fails repeatedly, or cannot be measured wants nothing.
+/// for a disturbance gets [`RETRIES`] more. What is short of its CPUs goes on, up to `most` invocations, until what it delivered is known
+/// to [`DELIVERED`]: by that placements are compared on a shared machine, and unbound threads on any. A cell that is wrong, fails repeatedly, or cannot be measured wants nothing.
 pub fn wants_more(cell: &Cell, least: usize, most: usize) -> bool {
     let most = most.max(least);
     let attempts = cell.invocations.iter().filter(|invocation| invocation.ending != Ending::Stopped).count();
@@ -28,11 +29,25 @@ pub fn wants_more(cell: &Cell, least: usize, most: usize) -> bool {
     }
     let values: Vec<f64> = cell.invocations.iter().filter_map(|invocation| invocation.value).collect();
     let settled = settled_at(&values, cell.precision, least).unwrap_or(most);
+    if is_unsure_of_delivered(cell) && attempts < most {
+        return true;
+    }
     match disturbance(cell) {
         Some(Severity::Invalid) => values.len() < most,
         Some(_) => values.len() < settled || attempts < settled + RETRIES,
         None => values.len() < settled,
     }
+}
+
+/// The relative half width of the interval that is wanted of what was delivered.
+const DELIVERED: f64 = 0.05;
+
+/// Whether its threads were short of CPUs, its own among them where nothing binds it, and how much they got is not known well.
+fn is_unsure_of_delivered(cell: &Cell) -> bool {
+    let share = if cell.estimator == Estimator::FastMode { cell.delivered_share() } else { cell.cpu_time_share() };
+    let is_short = share.is_some_and(|share| share < NEARLY_ALL);
+    let Some(delivered) = cell.delivered.filter(|_| is_short) else { return false };
+    delivered.interval.is_none_or(|found| found.half_width(delivered.value) > DELIVERED)
 }
 
 /// How many more invocations it is given at most if it stays as disturbed as it is.
@@ -51,6 +66,7 @@ pub fn likely_left(cell: &Cell, least: usize, most: usize) -> usize {
     let needed = Sample::new(values).and_then(|sample| needed(&sample, cell.precision)).unwrap_or(least);
     // It is looked at after some numbers of values only.
     let settled = looks(least).find(|look| *look >= needed).unwrap_or(most);
+    let settled = if is_unsure_of_delivered(cell) { most } else { settled };
     settled.max(made + 1).saturating_sub(made).min(most_left(cell, least, most))
 }
 

@@ -31,7 +31,7 @@ use std::collections::HashSet;
 use charz_data::machine::{CacheHolds, Machine, Strand};
 use charz_data::{Card, Params, Role, params};
 
-use charz_data::checks::{self, Check, V23, V24, V29};
+use charz_data::checks::{self, Check, V23, V24, V29, find};
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Estimator, Invocation, Mark, Report, Severity, Status, Timer, Unit};
 
@@ -187,7 +187,11 @@ fn judge_numbers(cell: &mut Cell, facts: &JudgeContext) {
     };
     let summary = summary::summary(&case);
     let stands = matches!(status, Status::Ok | Status::Suspect);
-    let [capacity, delivered] = if stands { [summary::capacity(&case), summary::delivered(&case)] } else { [None; 2] };
+    let is_of_capacity = |mark: &Mark| find(&mark.code).is_some_and(|check| check.of_capacity);
+    let is_given = stands
+        || !marks.is_empty() && marks.iter().all(|mark| mark.severity < Severity::Invalid || is_of_capacity(mark));
+    let capacity = stands.then(|| summary::capacity(&case)).flatten();
+    let delivered = is_given.then(|| summary::delivered(&case)).flatten();
     let (distribution, sharing) = (times::distribution(&case), summary::sharing(&case));
     (cell.status, cell.reason, cell.marks, cell.summary) = (status, reason, marks, summary);
     (cell.capacity, cell.delivered) = (capacity, delivered);

@@ -11,6 +11,7 @@
 
 mod child;
 pub(crate) mod culprits;
+mod neighbour;
 mod process;
 
 use std::time::{Duration, Instant};
@@ -23,6 +24,7 @@ use charz_data::report::{Invocation, Unit};
 use charz_data::{Program, ReportedUnit};
 
 pub use child::serve;
+pub use neighbour::{Beside, Pace, Placement};
 pub use process::Processes;
 
 /// The version of the protocol between the two processes. Both should be the same program; a measuring process refuses a
@@ -76,6 +78,9 @@ pub struct MeasureRequest {
     pub untraced: bool,
     /// Whether the processor's counters are to count.
     pub counters: bool,
+    /// Whether it is the load beside which cells are measured.
+    #[serde(default)]
+    pub is_neighbour: bool,
 }
 
 impl MeasureRequest {
@@ -101,6 +106,7 @@ impl MeasureRequest {
             mapping: String::new(),
             untraced: false,
             counters: false,
+            is_neighbour: false,
         }
     }
 }

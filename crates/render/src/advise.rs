@@ -8,8 +8,8 @@ use super::look::TerminalStyle;
 use super::outline::{self, Block};
 use super::{json, markdown, term};
 use charz_analysis::answer::{Answer, NONE};
-use charz_claims::advise::{Advice, NotAdvised, Validation};
-use charz_data::escape::{counted, quoted};
+use charz_claims::advise::{Advice, Beside, NotAdvised, Placed, Validation};
+use charz_data::escape::{counted, quoted, shortened};
 use charz_data::report::{Interval, Unit};
 use charz_data::units;
 use charz_estimate::{Relation, Strength};
@@ -22,9 +22,18 @@ pub struct Advised<'a> {
     pub answer: Answer,
     pub advice: Vec<Advice<'a>>,
     pub validation: Option<Vec<Validation<'a>>>,
+    /// What was measured beside a load that was asked for.
+    pub beside: Option<Neighbour<'a>>,
     pub predicted: Vec<Predicted>,
     /// Why nothing is advised to threads that contend, though some were measured.
     pub why_not: Option<NotAdvised<'a>>,
+}
+
+/// What each load's placements delivered beside another load.
+pub struct Neighbour<'a> {
+    /// The load, as it was typed.
+    pub load: String,
+    pub all: Vec<Beside<'a>>,
 }
 
 /// A placement that was not measured, and should do better than all that were.
@@ -57,6 +66,9 @@ impl Predicted {
         )
     }
 }
+
+/// The most characters of a load that a line has.
+const MOST_OF_LOAD: f64 = 30.0;
 
 /// One screen.
 pub const SUMMARY: &Format = &Format {
@@ -93,6 +105,8 @@ struct Json<'a> {
     advice: Vec<words::Wire<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     validation: Option<Vec<words::Outcome<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside: Option<words::Neighbour<'a>>,
     predicted: &'a [Predicted],
 }
 
@@ -102,6 +116,7 @@ impl<'a> Json<'a> {
         Json {
             advice: advised.advice.iter().map(words::wire).collect(),
             validation: advised.validation.as_ref().map(outcomes),
+            beside: advised.beside.as_ref().map(|beside| words::neighbour(&beside.load, &beside.all)),
             predicted: &advised.predicted,
         }
     }
@@ -137,6 +152,17 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
         blocks.extend([Block::Gap, Block::Text(how)]);
         let steps = answer.advice.iter().map(|step| Block::Step(step.text.clone(), step.launch.clone()));
         blocks.extend(steps);
+    }
+    if let Some(Neighbour { load, all }) = &advised.beside {
+        let load = shortened(load, MOST_OF_LOAD, |_| 1.0);
+        for beside in all {
+            let sentence = words::sentence(&beside.advice);
+            blocks.extend([Block::Caption(format!("Beside {load}: {sentence}")), Block::Gap, placements(beside)]);
+        }
+        if all.is_empty() {
+            blocks.push(Block::Text(format!("Beside {load} no placement has a number; give more time with --budget.")));
+        }
+        return blocks;
     }
     for (at, advice) in advised.advice.iter().enumerate() {
         blocks.push(Block::Caption(words::sentence(advice)));
@@ -221,6 +247,28 @@ fn regret(advice: &Advice<'_>) -> Block<'static> {
     }
 }
 
+/// What each placement delivered beside a load, and what the load kept.
+fn placements(beside: &Beside<'_>) -> Block<'static> {
+    let share = |share: Option<f64>| share.map_or_else(|| NONE.to_owned(), units::percent);
+    let row = |placed: &Placed<'_>| {
+        let own = &placed.delivered;
+        vec![
+            format!("{} x{}", own.cell.mapping, own.cell.workers),
+            units::value(own.value, own.cell.unit) + units::doubt(own.is_doubtful()),
+            placed.loses.as_ref().map_or_else(|| "advised".to_owned(), |loss| words::lost(loss, words::Subject::One)),
+            share(placed.kept),
+            share(placed.neighbour_kept),
+        ]
+    };
+    Block::Table {
+        heading: ["placement", "delivered", "beside the advised", "of it alone", "the load, of it alone"]
+            .map(str::to_owned)
+            .to_vec(),
+        words: vec![0, 2],
+        rows: beside.placements.iter().map(row).collect(),
+    }
+}
+
 fn range(interval: Option<Interval>) -> String {
     let shown = |found: Interval| units::percent_range(found.low, found.high);
     interval.map_or_else(|| NONE.to_owned(), shown)
@@ -273,7 +321,7 @@ mod tests {
 
     fn nothing(report: &Report) -> Advised<'_> {
         let (answer, why_not) = (Answer::of(report), not_advised(&Estimates::of(report)));
-        Advised { answer, advice: Vec::new(), validation: None, predicted: Vec::new(), why_not }
+        Advised { answer, advice: Vec::new(), validation: None, beside: None, predicted: Vec::new(), why_not }
     }
 
     #[test]

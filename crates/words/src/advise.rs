@@ -5,7 +5,7 @@ mod line;
 mod tests;
 mod wire;
 
-use charz_claims::advise::{Advice, Load, MoreThreads, NotAdvised, Remedy, Shortage, Strands, is_usual};
+use charz_claims::advise::{Advice, Holds, Load, MoreThreads, NotAdvised, Remedy, Shared, Shortage, Strands, is_usual};
 use charz_data::Role;
 use charz_data::card::Numbers;
 use charz_data::escape::counted;
@@ -19,7 +19,7 @@ use crate::estimate::cited;
 use crate::verdict::joined;
 
 pub use line::{launches, paste, program};
-pub use wire::{Outcome, Wire, outcome, wire};
+pub use wire::{Neighbour, Outcome, Wire, neighbour, outcome, wire};
 
 /// Below this share of its CPUs a program is bound by something else.
 const IDLE: f64 = 0.1;
@@ -31,7 +31,9 @@ const MEMORY: &str = "memory";
 pub fn sentence(advice: &Advice<'_>) -> String {
     let title = title(advice);
     if let Some(shortage) = advice.shortage() {
-        return format!("{title}: {}.", lacking_runs(shortage, advice.report));
+        let is_beside = matches!(advice.shared, Some(Shared { holds: Holds::Beside, .. }));
+        let report = Some(advice.report).filter(|_| !is_beside);
+        return format!("{title}: {}.", lacking_runs(shortage, report));
     }
     if let Some(mark) = advice.occupied() {
         let reason = &mark.reason;
@@ -86,11 +88,34 @@ pub fn sentence(advice: &Advice<'_>) -> String {
         let many = if cell.workers as f64 >= cpus + 1.0 { "so many" } else { "more" };
         text += &format!("; the CPU quota of {cpus:.2} has no time for {many}");
     }
+    text += &shared(advice);
     if let Some(wanted) = advice.wanted_cpus().filter(|wanted| *wanted < IDLE * cell.workers as f64) {
         let cpus = counted(cell.workers as usize, "CPU");
         text += &format!("; it waits rather than computes: it has work for {wanted:.1} of {cpus}");
     }
     format!("{text}.")
+}
+
+/// What other programs change of the advice; empty where they had no part of the machine.
+fn shared(advice: &Advice<'_>) -> String {
+    let Some(Shared { given, holds }) = &advice.shared else { return String::new() };
+    let given = units::percent(*given);
+    let placed = |cell: &Cell| format!("{} {}", counted(cell.workers as usize, "thread"), cell.mapping);
+    match holds {
+        Holds::Beside => String::new(),
+        Holds::Same => format!("; beside other programs this machine delivered {given} of it"),
+        Holds::Differs(loss) => {
+            let (alone, loses) = (placed(loss.estimate.cell), lost(loss, Subject::Several));
+            let sure = if loss.is_shown() { "" } else { "; a longer --budget makes it sure" };
+            format!(
+                " by what this machine delivered beside other programs; {alone}, best on a quiet machine, {loses}{sure}"
+            )
+        }
+        Holds::Open(other) => format!(
+            "; beside other programs this machine delivered {given}, and {} may do better; a longer --budget shows it",
+            placed(other.cell)
+        ),
+    }
 }
 
 /// Why threads that contend for a kernel are given no advice.
@@ -134,7 +159,7 @@ fn title(advice: &Advice<'_>) -> String {
 }
 
 /// `too few runs to advise: 1 of 6; charz sweep --resume FILE --budget 6m makes them`.
-fn lacking_runs(Shortage { runs, remedy }: Shortage, report: &Report) -> String {
+fn lacking_runs(Shortage { runs, remedy }: Shortage, report: Option<&Report>) -> String {
     let few = format!("too few runs to advise: {runs} of {LEAST_FOR_INTERVAL}");
     match remedy {
         Remedy::Quiet => {
@@ -144,9 +169,9 @@ fn lacking_runs(Shortage { runs, remedy }: Shortage, report: &Report) -> String 
         Remedy::MoreValues => format!("{few}; give the table as many values, or an interval, for each configuration"),
         Remedy::AskForMore => format!("{few}; give --invocations {LEAST_FOR_INTERVAL}"),
         Remedy::Again => format!("{few}; measure again with --wait-quiet"),
-        Remedy::Resume(seconds) => match report.resume() {
+        Remedy::Resume(seconds) => match report.and_then(Report::resume) {
             Some(resume) => format!("{few}; {resume} --budget {} makes them", units::budget(seconds)),
-            None => format!("{few}; a sweep with a longer --budget makes them"),
+            None => format!("{few}; a longer --budget makes them"),
         },
     }
 }
@@ -221,7 +246,12 @@ fn strands(strands: &Strands<'_>) -> String {
         2 => format!("a second thread per core, on {cores},"),
         several => format!("{several} threads per core, on {cores},"),
     };
-    let open = if strands.is_shown() { "" } else { ", which is not shown" };
+    let excludes_0 = strands.interval().is_some_and(|found| found.low > 0.0 || found.high < 0.0);
+    let open = match excludes_0 {
+        _ if strands.is_shown() => "",
+        true => units::doubt(true),
+        false => ", which is not shown",
+    };
     let verb = if strands.gain() < 0.0 { "cost" } else { "add" };
     let verb = if strands.per_core == 2 { format!("{verb}s") } else { verb.to_owned() };
     let range = strands.interval().map(|interval| match strands.gain() < 0.0 {

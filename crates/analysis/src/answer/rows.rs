@@ -1,8 +1,9 @@
 //! What a kernel does with one thread, with all CPUs, and under which mapping.
 
-use charz_claims::verdict::Verdict;
+use charz_claims::verdict::{Verdict, verdicts};
 use charz_estimate::{
     Best, Caveat, Caveats, Effect, Estimate, Estimates, MARGIN, Quantity, Strength, grouped, is_of_copies, kind,
+    shared_cpus,
 };
 use charz_words::caveat;
 use charz_words::estimate::doubt_of;
@@ -11,7 +12,7 @@ use std::collections::BTreeSet;
 
 use super::{NONE, Reading, none};
 use crate::figure::{Datum, Table};
-use charz_claims::advise::{asked, rank};
+use charz_claims::advise::{asked, given, rank};
 use charz_data::card::Family;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Interval, Report};
@@ -64,6 +65,17 @@ pub struct Row {
     /// The most threads beyond the number of CPUs, the share of the best that they lose, where they surely lose some under any mapping, and
     /// its doubt. `None` where the best has more threads than CPUs itself.
     pub oversubscribed: Option<(u64, f64, &'static str)>,
+    /// What the machine gave, where it gave bound threads less than all.
+    pub shared: Option<Shared>,
+}
+
+/// What the machine gave a kernel while other programs had a part of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shared {
+    /// What the best placement delivered; `None` where it is not known.
+    pub best: Option<Reading>,
+    /// The placement that delivered most, and how much.
+    pub most: Reading,
 }
 
 /// What leaving placement to the operating system costs, with as many threads as the best.
@@ -74,16 +86,24 @@ pub enum Auto {
     /// It is better than all others.
     Best,
     /// What can be said of its loss beside the best, or of the best beside others where it is the best.
-    Other { strength: Strength, caveats: Caveats },
+    Other {
+        strength: Strength,
+        caveats: Caveats,
+        /// In which share of its iterations two threads were on one CPU, as a fraction.
+        together: Option<f64>,
+    },
 }
 
 /// The families in the order of the rows: the user's own programs, then as `charz kernels` has them.
 const FAMILIES: [Family; 7] =
     [Family::Program, Family::Compute, Family::Memory, Family::Sync, Family::Timer, Family::Workload, Family::Floor];
 
-pub(super) fn rows(report: &Report, verdicts: &[Verdict<'_>], cpus: u64) -> Vec<Row> {
+pub(super) fn rows(report: &Report, cpus: u64) -> Vec<Row> {
+    let table = Estimates::of(report);
+    let (here, shared) = (verdicts(&table), Estimates::shared(report));
+    let of_shared = given(&table, &report.cells).map(|_| verdicts(&shared)).unwrap_or_default();
     // What contention and calls cost has places of its own.
-    let here = verdicts.iter().filter(|verdict| kind(report, verdict.best.cell).is_none());
+    let here = here.iter().filter(|verdict| kind(report, verdict.best.cell).is_none());
     let kernels = grouped(here, |verdict| verdict.kernel);
     let mut shown: Vec<&Verdict<'_>> = kernels.iter().flat_map(|all| counting(report, all)).collect();
     shown.arrange_by_key(|verdict| {
@@ -91,7 +111,15 @@ pub(super) fn rows(report: &Report, verdicts: &[Verdict<'_>], cpus: u64) -> Vec<
         let family = FAMILIES.iter().position(|one| Some(*one) == family).unwrap_or(FAMILIES.len());
         (family, verdict.kernel, verdict.point.size_bytes, verdict.best.cell.last_size())
     });
-    shown.into_iter().map(|verdict| row(report, verdict, cpus)).collect()
+    let row = |verdict: &Verdict<'_>| {
+        let is_it = |other: &&Verdict<'_>| (other.kernel, other.point) == (verdict.kernel, verdict.point);
+        let shared = of_shared.iter().find(is_it).map(|most| Shared {
+            best: shared.estimate(verdict.best.cell).map(|number| Reading::of(&number)),
+            most: Reading::of(&most.best),
+        });
+        Row { shared, ..row(report, verdict, cpus) }
+    };
+    shown.into_iter().map(row).collect()
 }
 
 /// The points of a kernel that have rows. Of many that is the one that is advised on; of products of matrices the depth of recursion that
@@ -177,11 +205,13 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
             charz_claims::verdict::Auto::Unmeasured | charz_claims::verdict::Auto::Best(None) => Auto::NotMeasured,
             charz_claims::verdict::Auto::Best(Some(loss)) if loss.is_shown() => Auto::Best,
             charz_claims::verdict::Auto::Best(Some(loss)) | charz_claims::verdict::Auto::Other(loss) => {
-                Auto::Other { strength: loss.strength(), caveats: loss.caveats }
+                let together = shared_cpus(loss.estimate.cell).filter(|share| *share >= MARGIN);
+                Auto::Other { strength: loss.strength(), caveats: loss.caveats, together }
             }
         },
         is_paused: *report.role(verdict.kernel) == Role::Program,
         quota: quota.filter(|cpus| left_out || most.is_some_and(|threads| threads as f64 > *cpus)),
+        shared: None,
         oversubscribed: over.map(|number| (number.cell.workers, loses(number), doubt_of(number, &best))),
     }
 }
@@ -233,17 +263,26 @@ impl Row {
         is_hidden.then(|| format!(" ({})", self.best.text()))
     }
 
+    /// What the best placement delivered, and which delivered most: `auto x2: 1.32 Gop/s`.
+    fn delivered(&self) -> [Datum; 2] {
+        let Some(Shared { best, most }) = &self.shared else { return [none(), none()] };
+        let plain = |reading: &Reading| Reading { origin: Quantity::Capacity, ..reading.clone() }.text();
+        let own = best.as_ref().map_or_else(none, |best| Datum::number(plain(best), best.value));
+        [own, Datum::word(format!("{} x{}: {}", most.mapping, most.threads, plain(most)))]
+    }
+
     /// What `auto` costs: `3.2%`; `≈0%` where its interval lies within ±2%; else the interval, or `3.2%?` after too few runs for one; nothing
     /// where the host moved the CPUs.
     pub fn auto_costs(&self) -> String {
-        let (strength, caveats) = match self.auto {
+        let (strength, caveats, together) = match self.auto {
             Auto::NotMeasured => return NONE.to_owned(),
             Auto::Best => return "0%".to_owned(),
-            Auto::Other { strength, caveats } => (strength, caveats),
+            Auto::Other { strength, caveats, together } => (strength, caveats, together),
         };
         let noisy = units::doubt(caveats.between() >= Some(Effect::Weakens));
         let clock = if caveats.has(Caveat::Clock) { " (clock)" } else { "" };
-        match strength {
+        let together = together.map(|share| format!(", {:.0}% on one CPU", 100.0 * share)).unwrap_or_default();
+        let costs = match strength {
             Strength::Shown(share) => units::percent(share),
             Strength::Same => format!("≈0%{clock}"),
             Strength::Open(found) => format!("{}{noisy}{clock}", range(found)),
@@ -251,7 +290,8 @@ impl Row {
             Strength::TooFew(share) => format!("{}?", units::percent(share.max(0.0))),
             Strength::TooNoisy(share) => units::percent(share.max(0.0)) + units::doubt(true),
             Strength::NotComparable => caveat::not_comparable_cell(caveats).to_owned(),
-        }
+        };
+        costs + &together
     }
 }
 
@@ -276,6 +316,7 @@ fn range(found: Interval) -> String {
 pub fn table(shown: &[Row], cpus: u64) -> (Table, Vec<String>) {
     let threads = shown.iter().filter_map(|row| row.all.as_ref().map(|all| all.threads).max(row.cut)).max();
     let has_one = shown.iter().any(|row| row.one.is_some() || row.gaps[0].is_some());
+    let is_shared = shown.iter().any(|row| row.shared.is_some());
     let mut gaps: Vec<&str> = Vec::new();
     let mut data = Vec::new();
     for row in shown {
@@ -312,6 +353,7 @@ pub fn table(shown: &[Row], cpus: u64) -> (Table, Vec<String>) {
             }
         }
         cells.extend([Datum::word(&row.best_mapping), Datum::word(row.auto_costs())]);
+        cells.extend(is_shared.then(|| row.delivered()).into_iter().flatten());
         data.push(cells);
     }
     let all = threads.map(|threads| match threads == cpus {
@@ -325,6 +367,7 @@ pub fn table(shown: &[Row], cpus: u64) -> (Table, Vec<String>) {
         heading.extend(["scaling", "95% at"]);
     }
     heading.extend(["best mapping", "auto costs"]);
+    heading.extend(is_shared.then_some(["delivered", "delivered most"]).into_iter().flatten());
     let notes = gaps.iter().enumerate().map(|(at, gap)| format!("{}  {gap}", letter(at)));
     (Table::new(&heading, data), notes.chain(quota_note(shown)).collect())
 }

@@ -302,7 +302,7 @@ fn the_cost_of_auto_is_a_share_a_range_or_its_reason() {
     let row = |strength, caveat: Option<Caveat>| {
         let row = answer_of(vec![rate("arith-int", "rr", 1, 1e9)]).rows.remove(0);
         let caveats = caveat.map_or(Caveats::default(), |caveat| Caveats::default().with(caveat));
-        Row { auto: Auto::Other { strength, caveats }, ..row }.auto_costs()
+        Row { auto: Auto::Other { strength, caveats, together: None }, ..row }.auto_costs()
     };
     let open = Strength::Open(Interval { low: -0.018, high: 0.12 });
     for (strength, caveat, expected) in [

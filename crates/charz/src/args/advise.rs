@@ -2,20 +2,24 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::format::{OutputArgs, takes_one};
 use super::layers::Layers;
 use super::named;
 use super::program::TrustArgs;
 use super::sweep::{preset, sweep};
-use crate::command::advise::Options;
+use crate::command::advise::{Load, Options};
 use crate::exit::Error;
 use crate::permit::Consent;
 use charz_render::advise::{FORMATS, TABLE};
 
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |arg| takes_one(arg, FORMATS)), mut_arg("trust_program", |arg| arg.requires("validate")))]
+#[command(
+    group(ArgGroup::new("again").args(["validate", "beside"])),
+    mut_arg("format", |arg| takes_one(arg, FORMATS)),
+    mut_arg("trust_program", |arg| arg.requires("again"))
+)]
 pub(crate) struct AdviseArgs {
     /// The report of a sweep, as for charz render (-, last)
     #[arg(value_name = "REPORT")]
@@ -26,11 +30,18 @@ pub(crate) struct AdviseArgs {
     /// report, type --command (and --setup) as in the report, or --trust-program.
     #[arg(long)]
     pub(crate) validate: bool,
-    /// The longest that --validate may take, with a unit [default: 60s]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, requires = "validate")]
+    /// Measure the same placements beside another load, and advise by what each delivers there: hog[:THREADS], stream[:nodeN][:THREADS], or a
+    /// command
+    ///
+    /// hog computes; stream reads memory, that of a NUMA node if one is named; a command is started again whenever it ends. No thread of the load
+    /// is bound. What the load does beside each placement, of what it does alone, is in the table.
+    #[arg(long, value_name = "LOAD")]
+    pub(crate) beside: Option<String>,
+    /// The longest that --validate or --beside may take, with a unit [default: 60s]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, requires = "again")]
     pub(crate) budget: Option<String>,
-    /// The program of the report, typed again: --validate then starts it, also if another user wrote the report
-    #[arg(long, value_name = "COMMAND", requires = "validate")]
+    /// The program of the report, typed again: it is then started, also if another user wrote the report
+    #[arg(long, value_name = "COMMAND", requires = "again")]
     pub(crate) command: Option<String>,
     /// The set-up of that program, typed again
     #[arg(long, value_name = "COMMAND", requires = "command")]
@@ -38,7 +49,7 @@ pub(crate) struct AdviseArgs {
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
     /// Wait for another charz that is measuring on this machine, instead of refusing
-    #[arg(long, requires = "validate")]
+    #[arg(long, requires = "again")]
     pub(crate) wait: bool,
     /// Print what every other placement loses, and the line of every tool; the same as --format table
     #[arg(short, long, conflicts_with_all = ["format", "json"])]
@@ -50,14 +61,15 @@ pub(crate) struct AdviseArgs {
 const USUAL_BUDGET: &str = "60s";
 
 pub(super) fn advise(args: AdviseArgs, notes: &mut Vec<String>) -> Result<Options, Error> {
-    let validate = args.validate.then(|| {
+    let again = (args.validate || args.beside.is_some()).then(|| {
         let mut asked = preset(&[("budget", args.budget.as_deref().unwrap_or(USUAL_BUDGET))])?;
         asked.run.bench.wait = args.wait;
         sweep(asked, &Layers::default(), notes)
     });
     Ok(Options {
         consent: Consent { trusted: args.trust.trust_program, command: args.command, setup: args.setup },
-        validate: validate.transpose()?.map(Box::new),
+        again: again.transpose()?.map(Box::new),
+        beside: args.beside.map(|load| Load::read(&load)).transpose()?,
         report: named::report(args.report, notes)?,
         format: match args.verbose {
             true => TABLE,

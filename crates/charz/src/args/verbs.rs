@@ -164,7 +164,9 @@ pub(super) enum Verb {
     #[command(after_help = "Examples:\n  charz replicate --list\n  charz replicate t3-4 --only 5")]
     Replicate(Box<ReplicateArgs>),
     /// Advise on mapping and number of threads for each kind of load, with the line to paste
-    #[command(after_help = "Examples:\n  charz advise last\n  charz advise report.json --validate")]
+    #[command(
+        after_help = "Examples:\n  charz advise last\n  charz advise report.json --validate\n  charz advise last --beside stream:node0"
+    )]
     Advise(AdviseArgs),
     /// Predict placements that were not measured, or say that no model does
     ///

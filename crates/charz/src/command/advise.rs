@@ -1,7 +1,7 @@
 //! `charz advise`: what a report says of where threads should go, and whether it holds when it is measured again.
 
 use charz_data::Arrange;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -15,16 +15,19 @@ use crate::permit::{self, Consent, Permitted};
 use crate::view::present;
 use crate::view::progress::{Progress, note};
 use charz_analysis::answer::Answer;
-use charz_claims::advise::{Advice, advise, not_advised, validate};
+use charz_claims::advise::{Advice, advise, beside, not_advised, validate};
 use charz_claims::compare::{other_machine, other_program};
+use charz_data::card::{Access, Numbers};
 use charz_data::report::{Cell, Report};
+use charz_data::{COMMAND, Program, ProgramValue, ReportedUnit, Role};
 use charz_estimate::Estimates;
-use charz_measure::limits::Limits;
+use charz_measure::invoke::{Beside, Invoke, MeasureRequest, Pace, Placement};
+use charz_measure::limits::{Limits, MOST_THREADS};
 use charz_measure::plan::{Budget, Plan, Request};
 use charz_measure::predict::Predictor;
 use charz_measure::sweep::new_report;
 use charz_measure::user_program;
-use charz_render::advise::{Advised, Format};
+use charz_render::advise::{Advised, Format, Neighbour};
 use charz_words::compare::{said, unlike};
 
 pub struct Options {
@@ -32,7 +35,9 @@ pub struct Options {
     /// What was typed of the report's program.
     pub consent: Consent,
     /// The sweep of the placements that are measured again; its kernels and parameters are those of the report.
-    pub validate: Option<Box<New>>,
+    pub again: Option<Box<New>>,
+    /// The load beside which they are.
+    pub beside: Option<Load>,
     pub format: &'static Format,
 }
 
@@ -41,32 +46,135 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let estimates = Estimates::of(&report);
     let advice = advise(&estimates);
     let mut again = None;
-    if let Some(new) = &options.validate {
-        let program = permit::of_report("--validate", &options.report, file.as_ref(), &report, &options.consent)?;
-        again = Some(measure(&report, &advice, program.as_ref(), new)?);
+    if let Some(new) = &options.again {
+        let flag = if options.beside.is_some() { "--beside" } else { "--validate" };
+        let program = permit::of_report(flag, &options.report, file.as_ref(), &report, &options.consent)?;
+        again = Some(measure(&report, &advice, program.as_ref(), new, (flag, options.beside.as_ref()))?);
     }
-    let validation = again.as_ref().map(|(again, _)| validate(&advice, again));
-    let is_empty = validation.as_ref().is_some_and(|all| all.iter().all(|one| one.regret.is_none()));
+    let beside = again.as_ref().and_then(|again| {
+        let (load, (alone, each)) = (options.beside.as_ref()?, again.paces.as_ref()?);
+        let alone = alone.rate();
+        let kept = |cell: &Cell| {
+            let placement = (cell.kernel.clone(), cell.mapping.clone(), cell.workers as usize);
+            Some(each.get(&placement)?.rate()? / alone?)
+        };
+        Some(Neighbour { load: load.text(), all: beside(&again.report, &report, kept) })
+    });
+    let validation = again.as_ref().filter(|_| beside.is_none()).map(|again| validate(&advice, &again.report));
+    let is_empty = validation.as_ref().is_some_and(|all| all.iter().all(|one| one.regret.is_none()))
+        || beside.as_ref().is_some_and(|beside| beside.all.is_empty());
     let (answer, predicted, why_not) = (Answer::of(&report), better(&report), not_advised(&estimates));
-    let advised = Advised { answer, advice, validation, predicted, why_not };
+    let advised = Advised { answer, advice, validation, beside, predicted, why_not };
     present(options.format, &advised, out)?;
-    Ok(match again {
-        Some((_, Some(failure))) => failure,
+    Ok(match again.and_then(|again| again.failure) {
+        Some(failure) => failure,
         _ if is_empty => Exit::NoVerdict,
         _ => Exit::Done,
     })
 }
 
-/// Measures the contenders of all advice in rounds, and also returns how to end where something went wrong.
+/// A load beside which placements are measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// So many threads that compute.
+    Hog(usize),
+    /// So many threads that read memory, of a NUMA node.
+    Stream(Option<u32>, usize),
+    /// A program.
+    Program(Permitted),
+}
+
+impl Load {
+    /// Reads `hog:2`, `stream:node0:2`, or a command.
+    pub(crate) fn read(text: &str) -> Result<Self, Error> {
+        let mut words = text.split(':');
+        let kind = words.next().unwrap_or_default();
+        let is_known = matches!(kind, "hog" | "stream");
+        let (mut node, mut threads) = (None, 1);
+        for word in words.filter(|_| is_known) {
+            match (kind, word.strip_prefix("node").map(str::parse), word.parse()) {
+                ("stream", Some(Ok(number)), _) => node = Some(number),
+                (_, _, Ok(count)) if (1..=MOST_THREADS).contains(&count) => threads = count,
+                _ => {
+                    return Err(Error::bad_input(format!(
+                        "--beside {text}: {word:?} is neither a number of threads nor nodeN; write hog:2 or stream:node0:2"
+                    )));
+                }
+            }
+        }
+        match kind {
+            "hog" => Ok(Load::Hog(threads)),
+            "stream" => Ok(Load::Stream(node, threads)),
+            _ if text.trim().is_empty() => Err(Error::bad_input("--beside: name a load: hog, stream, or a command")),
+            _ => {
+                let program = Program::new(text, ProgramValue::Wall, ReportedUnit::SECONDS);
+                permit::permit(program, &permit::Source::Words).map(Load::Program).map_err(Error::bad_input)
+            }
+        }
+    }
+
+    /// As it is typed, without the values of a program's environment.
+    fn text(&self) -> String {
+        match self {
+            Load::Hog(threads) => format!("hog:{threads}"),
+            Load::Stream(None, threads) => format!("stream:{threads}"),
+            Load::Stream(Some(node), threads) => format!("stream:node{node}:{threads}"),
+            Load::Program(program) => program.program().recorded().command,
+        }
+    }
+
+    /// What its process is asked for; blocks are those of the report, or at least so large that no cache of a guest holds them.
+    fn order(&self, order: MeasureRequest) -> MeasureRequest {
+        let mut params = order.params;
+        (params.iterations, params.size_bytes) = (u64::MAX >> 16, params.size_bytes.max(LEAST_BLOCK));
+        let of_kernel = |role: &Role, threads: usize, homes: Vec<Vec<u32>>| MeasureRequest {
+            kernel: charz_workloads::kernels()
+                .find(|kernel| kernel.card().role == *role)
+                .map_or_else(String::new, |kernel| kernel.card().name.to_string()),
+            seats: vec![None; threads],
+            homes,
+            params,
+            ..order.clone()
+        };
+        match self {
+            Load::Hog(threads) => of_kernel(&Role::Arithmetic(Numbers::Integer), *threads, Vec::new()),
+            Load::Stream(node, threads) => {
+                of_kernel(&Role::MemoryBandwidth(Access::Read), *threads, node.iter().map(|node| vec![*node]).collect())
+            }
+            Load::Program(program) => MeasureRequest {
+                kernel: COMMAND.to_owned(),
+                program: Some(program.program().clone()),
+                seats: vec![None],
+                ..order
+            },
+        }
+    }
+}
+
+/// The least that a stream reads.
+const LEAST_BLOCK: u64 = 64 << 20;
+
+/// What was measured again.
+struct Again {
+    report: Report,
+    /// How to end where something went wrong.
+    failure: Option<Exit>,
+    /// What the load did alone, and beside each placement.
+    paces: Option<(Pace, BTreeMap<Placement, Pace>)>,
+}
+
+/// Measures the contenders of all advice in rounds.
 fn measure(
     report: &Report,
     advice: &[Advice<'_>],
     program: Option<&Permitted>,
     new: &New,
-) -> Result<(Report, Option<Exit>), Error> {
+    (flag, load): (&str, Option<&Load>),
+) -> Result<Again, Error> {
     if report.anonymous && report.plan.program.is_some() {
-        let why = "--validate: the report is anonymous and does not say which program to run again; validate the one that names it";
-        return Err(Error::bad_input(why));
+        return Err(Error::bad_input(format!(
+            "{flag}: the report is anonymous and does not say which program to run again; take the one that names it"
+        )));
     }
     let unknown = |cell: &Cell| match user_program::find(&cell.kernel) {
         None => Some(format!("{} is not measured again: this charz has no such kernel", cell.kernel)),
@@ -77,9 +185,8 @@ fn measure(
     notes.iter().for_each(|why| note(why));
     cells.retain(|cell| unknown(cell).is_none());
     if cells.is_empty() {
-        let why =
-            "--validate: there is nothing to measure again; the report needs several mappings or numbers of threads";
-        return Err(Error::ended(Exit::NoVerdict, why));
+        let why = "there is nothing to measure again; the report needs several mappings or numbers of threads";
+        return Err(Error::ended(Exit::NoVerdict, format!("{flag}: {why}")));
     }
     let stage = MeasuringContext::set(new.clock, new.binder, new.wait, new.quiet)?;
     let limits = Limits::read();
@@ -105,7 +212,7 @@ fn measure(
     if let Some(found) = other_machine([report, &blank(&nothing)]) {
         let clause = unlike(&found);
         return Err(Error::bad_input(format!(
-            "--validate: the report is not of this machine: {clause}; validate it where it was measured"
+            "{flag}: the report is not of this machine: {clause}; go on where it was measured"
         )));
     }
     let is = program.map(|program| user_program::identity(program.program()));
@@ -113,7 +220,7 @@ fn measure(
     if let Some((what, both)) = both.and_then(|(was, is)| other_program(was, is)) {
         let [was, is] = both.each_ref().map(said);
         return Err(Error::bad_input(format!(
-            "--validate: the report is of another program: the {what} was {was:?} and is {is:?}; start a new sweep"
+            "{flag}: the report is of another program: the {what} was {was:?} and is {is:?}; start a new sweep"
         )));
     }
     let predictor = stage.predictor(&request.kernels, &params, budget, &processes);
@@ -126,8 +233,20 @@ fn measure(
     let mut again = blank(&plan);
     let budget = stage.left(plan.budget);
     let mut listener = Progress::on_stderr(false);
-    let swept = stage.sweep_of(&mut again, program, &mut (), &processes, &predictor, budget).run(&mut listener);
-    debug_assert!(swept.is_ok(), "nothing is recorded");
+    let mut swept = |invoke: &dyn Invoke| {
+        let swept = stage.sweep_of(&mut again, program, &mut (), invoke, &predictor, budget).run(&mut listener);
+        debug_assert!(swept.is_ok(), "nothing is recorded");
+    };
+    let mut paces = None;
+    match load {
+        None => swept(&processes),
+        Some(load) => {
+            let failed = |why: String| Error::ended(Exit::NoVerdict, format!("{flag} {}: {why}", load.text()));
+            let beside = Beside::new(&processes, &load.order(stage.order(&params))).map_err(failed)?;
+            swept(&beside);
+            paces = Some(beside.end().map_err(failed)?);
+        }
+    }
     let failure = stage.failure(&[&again]);
-    Ok((again, failure))
+    Ok(Again { report: again, failure, paces })
 }

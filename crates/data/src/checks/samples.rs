@@ -27,6 +27,7 @@ pub const LEAST_OF_A_GROUP: usize = 2;
 pub static V12: Check = Check {
     code: "V12",
     title: "too few runs",
+    of_capacity: true,
     cause: "Iterations within a process share its layout and its luck; only fresh processes (runs) tell how much \
             numbers differ. With fewer than 6 there is no interval. With fewer than 10 the \
             interval is smallest to largest or nearly so.",
@@ -46,6 +47,7 @@ pub static V12: Check = Check {
 pub static V13: Check = Check {
     code: "V13",
     title: "high variation",
+    of_capacity: true,
     cause: "Something changes from one iteration to the next that no other check names: neighbours in caches and memory, \
             pages in other places, power. The middle one is right for no iteration in particular.",
     quantity: "1.4826 times the median absolute deviation of the clean iterations, as a share of their median: a standard \
@@ -64,6 +66,7 @@ pub static V13: Check = Check {
 pub static V14: Check = Check {
     code: "V14",
     title: "outliers",
+    of_capacity: true,
     cause: "Now and then something takes far longer: an interrupt storm, a management interrupt, compaction, a neighbour. \
             Outliers are never dropped for their value; many of them say that what disturbs is no accident.",
     quantity: "The share of clean iterations outside of Tukey's outer fences, 3 interquartile ranges beyond the quartiles, and more \
@@ -102,6 +105,7 @@ pub static V15: Check = Check {
 pub static V16: Check = Check {
     code: "V16",
     title: "multimodal results",
+    of_capacity: true,
     cause: "There are two or more typical results, as when some pages land in other places, a turbo step comes and goes, a lock \
             has two speeds, or a host moves virtual CPUs. One number says nothing of the other.",
     quantity: "The m-value of the clean iterations: the rises and falls of their histogram, 2 for a single mode. Numbers \
@@ -128,6 +132,7 @@ pub static V16: Check = Check {
 pub static V18: Check = Check {
     code: "V18",
     title: "threads did not overlap",
+    of_capacity: true,
     cause: "Threads started late or ended early, so the interval from the first start to the last end holds less \
             parallel work than it says. The rate is too low as that of all threads, and too high for the few that had the \
             machine to themselves at the end.",
@@ -165,6 +170,7 @@ pub static V35: Check = Check {
 pub static V28: Check = Check {
     code: "V28",
     title: "wide confidence interval",
+    of_capacity: true,
     cause: "The runs differ so much, or were so few, that the budget ended before the confidence interval was as \
             narrow as this family requires. The number stands with the width that was reached; a difference \
             smaller than that cannot be seen in it.",
@@ -186,6 +192,7 @@ pub static V28: Check = Check {
 pub static V33: Check = Check {
     code: "V33",
     title: "no sharp fast mode",
+    of_capacity: true,
     cause: "Hardly any block of the work was left alone, or too few to be told from chance: the number is that of disturbed \
             blocks, and the hardware does better. The interval reaches as far as the fastest blocks.",
     quantity: "By how much the fastest twentieth of the blocks is faster than the number, in the run in the middle, as \

@@ -58,6 +58,7 @@ pub static V02: Check = Check {
 pub static V03: Check = Check {
     code: "V03",
     title: "thread was preempted",
+    of_capacity: true,
     cause: "Something else ran on the CPU: another process, a kernel thread, a neighbour in the same container. The wait \
             is part of the lap's time and lowers the rate; what ran in between left its data in the caches.",
     quantity: "The share of iterations that are dirty. An iteration is dirty if one of its laps waited, runnable, for more than \
@@ -83,6 +84,7 @@ pub static V03: Check = Check {
 pub static V04: Check = Check {
     code: "V04",
     title: "thread was stalled",
+    of_capacity: true,
     cause: "The thread neither ran nor waited for a CPU: it was stopped (SIGSTOP, a debugger, the freezer), slept on a \
             page fault or a lock, or the whole virtual machine was paused. Stolen time may land here too, as kernels that \
             know of steal count it neither as run nor as waited; V05 is raised as well then.",
@@ -105,6 +107,7 @@ pub static V04: Check = Check {
 pub static V05: Check = Check {
     code: "V05",
     title: "CPU steal",
+    of_capacity: true,
     cause: "The host ran something else on the processor below the virtual one: neighbours, or the guest's own quota. The \
             time is missing from the lap, and the neighbour has used the caches.",
     quantity: "Stolen time, as a share of the time of the CPUs watched, over at least 1 s or from 2 ticks on.",
@@ -123,6 +126,7 @@ pub static V05: Check = Check {
 pub static V06: Check = Check {
     code: "V06",
     title: "CPU pressure (PSI)",
+    of_capacity: true,
     cause: "More was runnable than could run, somewhere on the machine. Even where the threads themselves never waited \
             (V03), the others used caches, memory bandwidth, power and turbo that the number then lacks.",
     quantity: "The share of the clean iterations' time in which at least one task waited for a processor.",
@@ -140,6 +144,7 @@ pub static V06: Check = Check {
 pub static V07: Check = Check {
     code: "V07",
     title: "throttled by the CPU quota",
+    of_capacity: true,
     cause: "The control group had used up its processor time for the period, and all its threads were stopped until the \
             next. What is delivered is the quota's then, not the machine's.",
     quantity: "Periods in which the control group or one of its ancestors was throttled. An iteration with one does not count, where \
@@ -159,6 +164,7 @@ pub static V07: Check = Check {
 pub static V34: Check = Check {
     code: "V34",
     title: "other programs used the CPUs",
+    of_capacity: true,
     cause: "Something else ran meanwhile, on other CPUs too: it moved memory, and used the caches, the power and the clock that \
             CPUs share. A thread that never waits gets less of them even so.",
     quantity: "The time that other processes were busy on any CPU, over all runs together, as a share of the time of all CPUs, or of 10 \
@@ -199,6 +205,7 @@ pub static V36: Check = Check {
 pub static V43: Check = Check {
     code: "V43",
     title: "the SMT sibling was busy",
+    of_capacity: true,
     cause: "Another strand of a thread's core ran something that was not measured, and took its share of the execution units and caches.",
     quantity: "The share of the iterations' time in which tasks ran on strands of the seats' cores that no thread had, in the run in the middle.",
     scale: Scale::Share,

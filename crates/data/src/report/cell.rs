@@ -11,6 +11,9 @@ use super::number::{Interval, Measured, Unit};
 use super::point::Point;
 use super::run::{Run, snug};
 
+/// From this share of its capacity on what the machine gave is all.
+pub const NEARLY_ALL: f64 = 0.95;
+
 /// One kernel, under one mapping, with one number of workers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -77,7 +80,8 @@ pub struct Cell {
     /// Derived: what the hardware does when nothing else takes the strands: the headline. `None` unless the cell is `ok` or `suspect`.
     #[serde(skip)]
     pub capacity: Option<Measured>,
-    /// Derived: what the machine gave with everything that ran on it meanwhile: all work over all time. `None` where `capacity` is.
+    /// Derived: what the machine gave with everything that ran on it meanwhile: all work over all time. There too where other
+    /// programs left no capacity.
     #[serde(skip)]
     pub delivered: Option<Measured>,
     /// Derived: everything that is wrong with the number. Empty is good.
@@ -286,6 +290,14 @@ impl Cell {
         let (capacity, delivered) = (self.capacity?.value, self.delivered?.value);
         let share = if self.unit.more_is_better() { delivered / capacity } else { capacity / delivered };
         Some(share).filter(|share| share.is_finite())
+    }
+
+    /// The share of the time on CPUs for which its threads asked that they had, as a fraction; `None` where that was not counted.
+    pub fn cpu_time_share(&self) -> Option<f64> {
+        let laps = self.invocations.iter().flat_map(|invocation| &invocation.runs).flat_map(|run| &run.laps);
+        let times = laps.map(|lap| Some((lap.counts.cpu_ns? as f64, lap.counts.run_delay_ns? as f64)));
+        let (had, waited) = times.reduce(|sum, next| Some((sum?.0 + next?.0, sum?.1 + next?.1)))??;
+        Some(had / (had + waited)).filter(|share| share.is_finite())
     }
 
     /// The values of the invocations, times as rates, each with the highest clock that its cores had, in hertz; none unless all are known.

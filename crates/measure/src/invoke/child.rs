@@ -18,7 +18,7 @@ use charz_workloads::limit::ThreadLimit;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::{Deadline, GRACE, MeasureRequest, PROTOCOL, STUCK};
+use super::{Deadline, GRACE, MeasureRequest, PROTOCOL, STUCK, neighbour};
 use crate::harness::clock::Stamps;
 use crate::harness::counters::hardware::{EVENTS, PerfEvents};
 use crate::harness::exchange::apart_ns;
@@ -37,6 +37,7 @@ pub fn serve(out: &mut dyn Write) -> io::Result<()> {
     let mut line = Vec::new();
     io::Read::take(io::stdin().lock(), MAX_ORDER_BYTES).read_until(b'\n', &mut line)?;
     let invocation = match from_json::<MeasureRequest>(&line) {
+        Ok(order) if order.protocol == PROTOCOL && order.is_neighbour => return neighbour::serve(&order, out),
         Ok(order) if order.protocol == PROTOCOL => measure(&order),
         Ok(MeasureRequest { protocol, .. }) => Err(refused(format!(
             "the measuring program speaks version {PROTOCOL}, not {protocol}; build both from one source"

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -97,6 +97,13 @@ impl<'a> Processes<'a> {
             command.env(ARENAS, "1");
         }
         Ok(Guarded { child: command.spawn()?, killed: None })
+    }
+
+    /// Starts a process that is talked to until its owner drops it.
+    pub(super) fn start(&self, arguments: &[&str], is_program: bool) -> io::Result<(Guarded, ChildStdin, ChildStdout)> {
+        let mut child = self.spawn(arguments, 0, is_program)?;
+        let ends = child.child.stdin.take().zip(child.child.stdout.take());
+        ends.map(|(input, output)| (child, input, output)).ok_or_else(|| io::ErrorKind::BrokenPipe.into())
     }
 
     fn try_invoke(&self, order: &MeasureRequest, seed: u64) -> io::Result<Invocation> {
@@ -254,12 +261,20 @@ enum End {
 }
 
 /// A child that is killed when its owner is dropped.
-struct Guarded {
+pub(super) struct Guarded {
     child: Child,
     killed: Option<Instant>,
 }
 
 impl Guarded {
+    /// Waits so long for its end, and leaves the rest to the owner's.
+    pub(super) fn ends_within(&mut self, time: Duration) {
+        let begun = Instant::now();
+        while begun.elapsed() < time && matches!(self.child.try_wait(), Ok(None)) {
+            thread::sleep(LOOK);
+        }
+    }
+
     fn kill(&mut self) -> io::Result<()> {
         self.killed.get_or_insert_with(Instant::now);
         self.child.kill()

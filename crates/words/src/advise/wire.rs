@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use charz_claims::advise::{Advice, Load, Validation};
+use charz_claims::advise::{Advice, Beside, Holds, Load, Placed, Shared, Validation};
 use charz_data::report::{Interval, Point, Unit};
 use charz_estimate::Relation;
 use serde::Serialize;
@@ -46,8 +46,98 @@ pub struct Wire<'a> {
     pub strands: Option<Added>,
     /// The same threads with their memory elsewhere.
     pub memory: Vec<Regret<'a>>,
+    /// Where other programs had a part of the machine; absent where they had none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared: Option<SharedWire<'a>>,
     /// By the tool's name the line that launches the program so, or what a file has to say; the program alone where the tool binds nothing.
     pub launch: BTreeMap<&'static str, String>,
+}
+
+/// What the machine gave beside other programs, and what that does to the advice.
+#[derive(Debug, Serialize)]
+pub struct SharedWire<'a> {
+    /// The least that a placement of bound threads delivered of its capacity, as a fraction.
+    pub delivered_share: f64,
+    /// `same`: what is advised delivered as much as any; `differs`: it is advised by what was delivered, and the hardware is best in
+    /// `quiet`; `open`: `quiet` is advised, and `other` may have delivered more; `beside`: it was measured beside the load that was asked for.
+    pub holds: &'static str,
+    /// The placement that the hardware is best in, with what it lost beside the one that delivered most.
+    pub quiet: Option<Regret<'a>>,
+    /// The placement that delivered most.
+    pub other: Option<Seat<'a>>,
+}
+
+/// A placement by its names.
+#[derive(Debug, Serialize)]
+pub struct Seat<'a> {
+    pub mapping: &'a str,
+    pub threads: u64,
+}
+
+impl<'a> From<&Shared<'a>> for SharedWire<'a> {
+    fn from(shared: &Shared<'a>) -> Self {
+        let (holds, quiet, other) = match &shared.holds {
+            Holds::Same => ("same", None, None),
+            Holds::Beside => ("beside", None, None),
+            Holds::Differs(loss) => ("differs", Some(loss), None),
+            Holds::Open(other) => ("open", None, Some(other.cell)),
+        };
+        let other = other.map(|cell| Seat { mapping: &cell.mapping, threads: cell.workers });
+        SharedWire { delivered_share: shared.given, holds, quiet: quiet.map(Regret::from), other }
+    }
+}
+
+/// What placements delivered beside another load.
+#[derive(Debug, Serialize)]
+pub struct Neighbour<'a> {
+    /// The other load.
+    pub load: &'a str,
+    pub advice: Vec<Wire<'a>>,
+    /// Of all advice in turn, the advised placement first.
+    pub placements: Vec<BesidePlaced<'a>>,
+}
+
+/// A placement beside another load.
+#[derive(Debug, Serialize)]
+pub struct BesidePlaced<'a> {
+    pub kernel: &'a str,
+    pub mapping: &'a str,
+    pub threads: u64,
+    /// What it delivered, in `unit`.
+    pub delivered: f64,
+    pub unit: Unit,
+    pub interval: Option<Interval>,
+    /// What it loses beside the advised one, as a fraction; null of that.
+    pub loss: Option<f64>,
+    pub loss_interval: Option<Interval>,
+    /// What it delivered of what it does without the load, as a fraction.
+    pub kept: Option<f64>,
+    /// What the load did of what it does alone, as a fraction.
+    pub load_kept: Option<f64>,
+}
+
+/// What placements delivered beside another load.
+pub fn neighbour<'a>(load: &'a str, all: &[Beside<'a>]) -> Neighbour<'a> {
+    let placed = |placed: &Placed<'a>| {
+        let cell = placed.delivered.cell;
+        BesidePlaced {
+            kernel: &cell.kernel,
+            mapping: &cell.mapping,
+            threads: cell.workers,
+            delivered: placed.delivered.value,
+            unit: cell.unit,
+            interval: placed.delivered.interval,
+            loss: placed.loses.map(|loss| loss.share),
+            loss_interval: placed.loses.and_then(|loss| loss.interval),
+            kept: placed.kept,
+            load_kept: placed.neighbour_kept,
+        }
+    };
+    Neighbour {
+        load,
+        advice: all.iter().map(|beside| wire(&beside.advice)).collect(),
+        placements: all.iter().flat_map(|beside| &beside.placements).map(placed).collect(),
+    }
 }
 
 /// What another placement loses.
@@ -175,6 +265,7 @@ pub fn wire<'a>(advice: &Advice<'a>) -> Wire<'a> {
             sure: strands.is_shown(),
         }),
         memory: advice.memory.iter().map(Regret::from).collect(),
+        shared: advice.shared.as_ref().map(SharedWire::from),
         launch: launches(advice)
             .map(|(name, launch)| (name, launch.line(&program(advice)).unwrap_or_else(|| program(advice))))
             .collect(),
