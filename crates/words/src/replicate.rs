@@ -270,8 +270,5 @@ pub fn no_model(why: &NoModel) -> String {
                 good.unwrap_or_default()
             )
         }
-        NoModel::Narrow { model, held } => {
-            format!("the intervals of {model} hold {:.0}% of the points that were not fitted", held * 100.0)
-        }
     }
 }
