@@ -10,7 +10,7 @@ use charz_data::machine::Machine;
 use charz_data::report::unpacked;
 use charz_topology::{Mapping, Source, discover, place};
 
-use crate::{Model, Outcome, Placed, Table, Topology, fit};
+use crate::{Outcome, Placed, Table, Topology, fit};
 
 /// A machine by its synthetic description, and its mappings.
 pub struct Place {
@@ -75,20 +75,15 @@ impl Coverage {
         self.errors / self.points as f64
     }
 
-    /// Adds what became of fitting a machine's points, and how others with their values are predicted.
-    pub fn add(
-        &mut self,
-        outcome: &Outcome,
-        points: &[(Placed, f64)],
-        predict: fn(&Model, &Placed) -> crate::Prediction,
-    ) {
+    /// Adds what became of fitting a machine's points, and how others are predicted, of a mapping that was measured or not.
+    pub fn add(&mut self, outcome: &Outcome, points: &[(Placed, f64)], is_measured: bool) {
         let Outcome::Model(model) = outcome else {
             self.refused += 1;
             return;
         };
         self.models += 1;
         for (placed, value) in points {
-            let found = predict(model, placed);
+            let found = model.predict_under(is_measured, placed);
             let [low, high] = found.interval;
             self.points += 1;
             self.held += usize::from((low..=high).contains(value));
@@ -126,7 +121,7 @@ pub fn real(folder: &Path) -> io::Result<Vec<(String, Coverage)>> {
         for (check, held_back) in [("unchecked", &[][..]), ("checked", others)] {
             let table = Table { fitted: fitted.clone(), held_back: held_back.to_vec() };
             let outcome = fit(&place.topology, &table);
-            all.entry(format!("{kind}, {check}")).or_default().add(&outcome, others, Model::predict);
+            all.entry(format!("{kind}, {check}")).or_default().add(&outcome, others, true);
         }
     };
     let mut curves: BTreeMap<String, Vec<(usize, f64)>> = BTreeMap::new();

@@ -33,9 +33,14 @@ pub struct Table {
 }
 
 impl Table {
+    /// Whether a fitted point is at these places.
+    pub fn knows(&self, placed: &Placed) -> bool {
+        self.fitted.iter().any(|(own, _)| own == placed)
+    }
+
     /// The points that were held back and can check a fit: a place that was fitted under another name checks nothing.
     pub fn unseen(&self, topology: &Topology) -> impl Iterator<Item = &(Placed, f64)> {
-        let is_new = |(placed, _): &&(Placed, f64)| self.fitted.iter().all(|(known, _)| known != placed);
+        let is_new = |(placed, _): &&(Placed, f64)| !self.knows(placed);
         self.held_back.iter().filter(|(placed, _)| topology.holds(placed)).filter(is_new)
     }
 }
@@ -329,11 +334,11 @@ impl Model {
         Prediction { distance: own.distance.max(wider), ..own }
     }
 
-    /// The value of threads at places of a mapping of which nothing was measured: data that are near to some CPUs only, or parts that the
-    /// topology has not, may make them differ from all that was.
-    pub fn elsewhere(&self, placed: &Placed) -> Prediction {
+    /// The value of threads at these places, of a mapping of which some point was measured or none: then data that are near to some CPUs only, or
+    /// parts that the topology has not, may make it differ from all that was.
+    pub fn predict_under(&self, is_measured: bool, placed: &Placed) -> Prediction {
         let own = self.predict(placed);
-        if self.known.iter().any(|(known, _)| known == placed) {
+        if is_measured {
             return own;
         }
         let alone: f64 = self.sets.iter().map(|(weight, set)| weight * set.thread()).sum();

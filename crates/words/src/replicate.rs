@@ -4,7 +4,7 @@ use charz_data::CellSpec;
 use charz_data::escape::counted;
 use charz_data::report::Status as CellStatus;
 use charz_data::units::{self, percent};
-use charz_model::NoModel;
+use charz_model::{Missing, NoModel};
 use charz_replicate::{
     CheckedClaim, Compared, FigureModel, MANY, Note, Of, Outcome, Reason, Relation, ReplicatedFigure, Requirement, Row,
     Status, Term, Verdict, Why,
@@ -235,6 +235,16 @@ pub fn model(name: &str, model: &FigureModel<'_>) -> String {
         ),
         Outcome::None(why) => format!("no model of {name} from {count} of its values ({fitted}): {}", no_model(why)),
     }
+}
+
+/// The points that would settle a model.
+pub fn missing(points: &[Missing]) -> String {
+    let one = |point: &Missing| match point {
+        Missing::Thread => "one thread".to_owned(),
+        Missing::Full(part) if part == "machine" => "all CPUs".to_owned(),
+        Missing::Full(part) => format!("{} {part} full", if part.starts_with(['A', 'L']) { "an" } else { "a" }),
+    };
+    points.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// Why there is no model: a clause.

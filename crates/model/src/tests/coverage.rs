@@ -6,7 +6,7 @@ use fastrand::Rng;
 
 use crate::fixtures::{Coverage, Place, real};
 use crate::tests::{noise, truth};
-use crate::{Missing, Model, Outcome, Placed, Table, fit};
+use crate::{Missing, Outcome, Placed, Table, fit};
 
 /// Of machines with known caps and noise: points that have not checked the model either.
 #[test]
@@ -34,7 +34,7 @@ fn of_each_kind_of_machine_nine_of_ten_points_are_held() {
             let fitted = of(&mut |threads| chosen.contains(&threads));
             let held_back = of(&mut |_| random.bool());
             let others = of(&mut |_| true);
-            found.add(&fit(&place.topology, &Table { fitted, held_back }), &others, Model::predict);
+            found.add(&fit(&place.topology, &Table { fitted, held_back }), &others, true);
         }
         assert!(found.models >= 30 && (0.85..=0.95).contains(&found.share()), "{description}: {found}");
     }
@@ -63,8 +63,8 @@ fn of_a_mapping_without_a_point_the_intervals_hold_what_the_topology_does_not_sh
         let outcome = fit(&place.topology, &Table { fitted, held_back: Vec::new() });
         let others = [("dumb", 4), ("dumb", 8), ("dumb", 16), ("dumb", 24), ("compact-cores", 4), ("compact-cores", 8)]
             .map(point);
-        taken.add(&outcome, &others, Model::predict);
-        known.add(&outcome, &others, Model::elsewhere);
+        taken.add(&outcome, &others, true);
+        known.add(&outcome, &others, false);
     }
     assert!(known.models >= 60 && known.share() >= 0.85, "{known}");
     assert!(taken.share() < known.share() && taken.errors == known.errors, "{taken}");
