@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
-use std::io;
 use std::path::Path;
 
 use charz_data::machine::Machine;
@@ -104,90 +103,65 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// The fewest CPUs of a machine whose curve is predicted.
-const CPUS: usize = 16;
-/// The topology of a table is behind this.
-const TOPOLOGY: &str = "# --topology ";
-
 /// How published values are predicted, by kind of machine and by whether the others check the model: of `scaling.tsv.gz` from the points that
-/// come nearest to one thread, a quarter of the cores, 0.6 of them and all CPUs, under round-robin on the machines of `lscpu.tsv.gz`; and of
-/// `tables` from the points that these fit, and from one thread, all of them, and any two.
+/// come nearest to one thread, a quarter of the cores, 0.6 of them and all CPUs, under round-robin on the machines of `lscpu.tsv.gz` with 16 CPUs
+/// and more; and of `tables` from the points that these fit, and from one thread, all of them, and any two.
 ///
-/// # Errors
-/// A file that cannot be read.
-pub fn real(folder: &Path) -> io::Result<Vec<(String, Coverage)>> {
+/// # Panics
+/// If a file cannot be read.
+pub fn real(folder: &Path) -> BTreeMap<String, Coverage> {
     let mut all: BTreeMap<String, Coverage> = BTreeMap::new();
-    let mut judge = |kind: &str, place: &Place, fitted: Vec<(Placed, f64)>, others: &[(Placed, f64)]| {
-        for (check, held_back) in [("unchecked", &[][..]), ("checked", others)] {
-            let table = Table { fitted: fitted.clone(), held_back: held_back.to_vec() };
-            let outcome = fit(&place.topology, &table);
-            all.entry(format!("{kind}, {check}")).or_default().add(&outcome, others, true);
+    let mut judge = |kind: &str, place: &Place, points: &[(Placed, f64)], is_fitted: &dyn Fn(usize) -> bool| {
+        let (fitted, others): (Vec<_>, Vec<_>) = (0..points.len()).partition(|at| is_fitted(*at));
+        let [fitted, others] = [fitted, others].map(|own| own.iter().map(|at| points[*at].clone()).collect::<Vec<_>>());
+        for (check, held_back) in [("unchecked", &[][..]), ("checked", &others)] {
+            let outcome = fit(&place.topology, &Table { fitted: fitted.clone(), held_back: held_back.to_vec() });
+            all.entry(format!("{kind}, {check}")).or_default().add(&outcome, &others, true);
         }
     };
     let mut curves: BTreeMap<String, Vec<(usize, f64)>> = BTreeMap::new();
-    for row in rows(&folder.join("scaling.tsv.gz"))? {
-        if let (Ok(threads), Ok(value)) = (row[1].parse(), row[2].parse()) {
-            curves.entry(row[0].clone()).or_default().push((threads, value));
-        }
+    for row in rows(&folder.join("scaling.tsv.gz")) {
+        curves.entry(row[0].clone()).or_default().push((row[1].parse().unwrap(), row[2].parse().unwrap()));
     }
-    for row in rows(&folder.join("lscpu.tsv.gz"))? {
-        let count = |at: usize| row[at].parse::<usize>().unwrap_or(1);
-        let (cpus, threads, cores, sockets) = (count(2), count(3), count(4), count(5));
-        let Some(curve) = curves.get(&row[0]).filter(|_| cpus >= CPUS && threads * cores * sockets == cpus) else {
+    for row in rows(&folder.join("lscpu.tsv.gz")) {
+        let [cpus, threads, cores, sockets] = [2, 3, 4, 5].map(|at| row[at].parse::<usize>().unwrap_or(1));
+        let Some(curve) = curves.get(&row[0]).filter(|_| cpus >= 16 && threads * cores * sockets == cpus) else {
             continue;
         };
         let place = Place::new(&format!("Package:{sockets} Core:{cores} PU:{threads}"));
         let kind = if sockets > 1 { "several sockets" } else { ["without SMT", "with SMT"][usize::from(threads > 1)] };
-        let near = |wanted: f64| {
-            let distance = |(own, _): &&(usize, f64)| (*own as f64 - wanted).abs();
-            curve.iter().min_by(|one, other| distance(one).total_cmp(&distance(other))).map(|(own, _)| *own)
-        };
-        let all_cores = (cores * sockets) as f64;
-        let chosen = [1.0, all_cores / 4.0, 0.6 * all_cores, cpus as f64].map(near);
-        let within = curve.iter().filter(|(own, _)| *own <= cpus);
-        let (fitted, others): (Vec<_>, Vec<_>) = within.partition(|(own, _)| chosen.contains(&Some(*own)));
-        let [fitted, others] = [fitted, others].map(|points| {
-            let point = |(own, value): &(usize, f64)| (place.at("round-robin", *own), *value);
-            points.into_iter().map(point).collect::<Vec<_>>()
+        let curve: Vec<(usize, f64)> = curve.iter().copied().filter(|(own, _)| *own <= cpus).collect();
+        let wanted = [1.0, 0.25 * (cores * sockets) as f64, 0.6 * (cores * sockets) as f64, cpus as f64];
+        let distance = |at: usize, wanted: f64| (curve[at].0 as f64 - wanted).abs();
+        let near = wanted.map(|wanted| {
+            (0..curve.len()).min_by(|one, other| distance(*one, wanted).total_cmp(&distance(*other, wanted)))
         });
-        judge(kind, &place, fitted, &others);
+        let points = curve.iter().map(|(own, value)| (place.at("round-robin", *own), *value));
+        judge(kind, &place, &points.collect::<Vec<_>>(), &|at| near.contains(&Some(at)));
     }
-    let mut files: Vec<_> =
-        fs::read_dir(folder.join("tables"))?.map(|file| Ok(file?.path())).collect::<io::Result<_>>()?;
+    let mut files: Vec<_> = fs::read_dir(folder.join("tables")).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
     let mut random = fastrand::Rng::with_seed(1);
     for file in files {
-        let text = fs::read_to_string(&file)?;
-        let Some(place) = text.lines().find_map(|line| line.strip_prefix(TOPOLOGY)).map(Place::new) else { continue };
-        let points: Vec<((Placed, f64), bool)> = rows(&file)?
-            .iter()
-            .filter_map(|row| {
-                let threads = row[1].parse().ok()?;
-                Some(((place.at(&row[0], threads), row[2].parse().ok()?), row[3] == "1"))
-            })
-            .collect();
-        let split = |is_fitted: &dyn Fn(usize) -> bool| {
-            let (fitted, others): (Vec<_>, Vec<_>) = (0..points.len()).partition(|at| is_fitted(*at));
-            [fitted, others].map(|own| own.into_iter().map(|at| points[at].0.clone()).collect::<Vec<_>>())
-        };
-        let [fitted, others] = split(&|at| points[at].1);
-        judge("tables", &place, fitted, &others);
-        let ends = |at: usize| [1, place.cpus()].contains(&points[at].0.0.threads);
-        let inner: Vec<usize> = (0..points.len()).filter(|at| !ends(*at)).collect();
+        let text = fs::read_to_string(&file).unwrap();
+        let described = text.lines().find_map(|line| line.strip_prefix("# --topology "));
+        let (place, rows) = (Place::new(described.unwrap()), rows(&file));
+        let point = |row: &Vec<String>| (place.at(&row[0], row[1].parse().unwrap()), row[2].parse().unwrap());
+        let points: Vec<(Placed, f64)> = rows.iter().map(point).collect();
+        judge("tables", &place, &points, &|at| rows[at][3] == "1");
+        let is_end = |at: &usize| [1, place.cpus()].contains(&points[*at].0.threads);
         for _ in 0..20 {
-            let two = random.choose_multiple(&inner, 2);
-            let [fitted, others] = split(&|at| ends(at) || two.contains(&&at));
-            judge("tables, two random points", &place, fitted, &others);
+            let two = random.choose_multiple((0..points.len()).filter(|at| !is_end(at)), 2);
+            judge("tables, two random points", &place, &points, &|at| is_end(&at) || two.contains(&at));
         }
     }
-    Ok(all.into_iter().collect())
+    all
 }
 
 /// The lines of a table, without its heading and remarks.
-fn rows(file: &Path) -> io::Result<Vec<Vec<String>>> {
-    let bytes =
-        unpacked(&file.to_string_lossy(), File::open(file)?).map_err(|error| io::Error::other(format!("{error:?}")))?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
+fn rows(file: &Path) -> Vec<Vec<String>> {
+    let bytes = unpacked(&file.to_string_lossy(), File::open(file).unwrap()).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
-    Ok(lines.map(|line| line.split('\t').map(str::to_owned).collect()).collect())
+    lines.map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }

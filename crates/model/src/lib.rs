@@ -129,9 +129,7 @@ pub struct Model {
 }
 
 /// A point that would settle a model, and was not fitted.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Missing {
     /// One thread alone.
     Thread,

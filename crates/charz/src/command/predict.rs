@@ -251,8 +251,6 @@ fn told(topology: &Topology, outcome: &Outcome, table: &Table) -> Told {
         unit: None,
         model,
         why: why + &left_out,
-        checked: self::model(outcome).map(|model| model.checked),
-        missing: self::model(outcome).map(|model| model.missing.clone()).unwrap_or_default(),
         parameters,
         most,
         threads: self::model(outcome).map_or(0, Model::threads),

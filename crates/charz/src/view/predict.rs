@@ -7,7 +7,7 @@ use serde_json::{Value, json as object};
 use charz_data::escape::{counted, plain};
 use charz_data::report::Unit;
 use charz_data::units;
-use charz_model::{Missed, Missing, Parameter, Prediction};
+use charz_model::{Missed, Parameter, Prediction};
 use charz_render::look::TerminalStyle;
 use charz_render::{grid, json, wrapped};
 
@@ -23,10 +23,6 @@ pub struct Told {
     pub unit: Option<Unit>,
     pub model: Option<&'static str>,
     pub why: String,
-    /// How many points that it was not fitted to have checked the model.
-    pub checked: Option<usize>,
-    /// The points that would settle it.
-    pub missing: Vec<Missing>,
     pub parameters: Vec<Parameter>,
     /// What a part of each name does at most, those left out that add no limit.
     pub most: Vec<(String, f64)>,
@@ -142,8 +138,6 @@ fn write_json(all: &[Told], _: &TerminalStyle, out: &mut dyn Write) -> io::Resul
             "unit": told.unit.map(|unit| unit.symbol().to_owned()),
             "model": told.model,
             "why": told.why,
-            "checked": told.checked,
-            "missing": told.missing,
             "parameters": told.parameters,
             "predictions": told.rows.iter().map(row).collect::<Vec<Value>>(),
             "error": told.error,
