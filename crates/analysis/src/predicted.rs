@@ -12,12 +12,32 @@ fn placed(topology: &Topology, cell: &Cell) -> Placed {
     cpus.map_or_else(|| topology.spread(cell.workers as usize), |cpus| topology.seated(&cpus))
 }
 
+/// The names of the mappings of configurations that have a number, with their threads.
+pub fn mapped<'a>(cells: &[&'a Cell]) -> impl Iterator<Item = (&'a str, usize)> {
+    let valued = cells.iter().filter(|cell| cell.value().is_some());
+    valued.map(|cell| (cell.mapping.as_str(), cell.workers as usize))
+}
+
 /// The points of configurations with a CPU for each thread, suspect ones left out where three others are there.
 pub fn points(topology: &Topology, cells: &[&Cell]) -> Table {
     let point = |cell: &&Cell| Some((placed(topology, cell), cell.value()?)).filter(|(own, _)| topology.holds(own));
     let ok: Vec<(Placed, f64)> = cells.iter().filter(|cell| cell.status == Status::Ok).filter_map(point).collect();
     let fitted = if ok.len() >= 3 { ok } else { cells.iter().filter_map(point).collect() };
     Table { fitted, held_back: Vec::new() }
+}
+
+/// Whether mappings with so many threads show what a mapping does with some: one thread and all CPUs are the same under any, and between them
+/// one of its points is enough. Lists of CPUs are all of one mapping.
+pub fn is_measured<'a>(
+    topology: &Topology,
+    all: impl IntoIterator<Item = (&'a str, usize)>,
+    mapping: &str,
+    threads: usize,
+) -> bool {
+    let between = 2..topology.cpus();
+    let is_list = |mapping: &str| mapping.starts_with("list:");
+    let is_like = |own: &str| own == mapping || is_list(own) && is_list(mapping);
+    !between.contains(&threads) || all.into_iter().any(|(own, threads)| is_like(own) && between.contains(&threads))
 }
 
 /// What the model says of each configuration of a kernel at a point, by ascending number of threads, mapping by mapping: of mappings with one that
@@ -41,7 +61,9 @@ pub(crate) fn lines<'a>(report: &'a Report, kernel: &str, point: Point) -> Vec<(
 fn line(topology: &Topology, model: &Model, cells: &[&Cell], mapping: &str) -> Vec<(u64, Prediction)> {
     let own = cells.iter().filter(|cell| cell.mapping == mapping).map(|cell| (cell.workers, placed(topology, cell)));
     let within = own.filter(|(_, placed)| topology.holds(placed));
-    let mut line: Vec<(u64, Prediction)> = within.map(|(workers, placed)| (workers, model.predict(&placed))).collect();
+    let is_known = |threads: u64| is_measured(topology, mapped(cells), mapping, threads as usize);
+    let predict = |(threads, placed): (u64, Placed)| (threads, model.predict_under(is_known(threads), &placed));
+    let mut line: Vec<(u64, Prediction)> = within.map(predict).collect();
     line.arrange_by_key(|(threads, _)| *threads);
     line
 }

@@ -54,6 +54,8 @@ pub(crate) struct Prior {
 /// What points differ by from any law: reproductions of one machine's table differ by as much.
 pub(crate) const NOISE: f64 = 0.03;
 const STEPS: usize = 60;
+/// The logarithm of a cap that nothing reaches.
+const ENDLESS: f64 = 30.0;
 
 /// Points by placement: those at the same places beside each other.
 fn sorted<'a>(points: &[&'a (Placed, f64)]) -> Vec<&'a (Placed, f64)> {
@@ -163,6 +165,21 @@ impl Set {
     /// The logarithm of what a thread does alone.
     pub(crate) fn thread(&self) -> f64 {
         self.found.first().copied().unwrap_or(0.0)
+    }
+
+    /// By how much less they do than their cores would without anything around them, as a logarithm.
+    pub(crate) fn beyond_cores(&self, placed: &Placed) -> f64 {
+        let of_core = self.names.iter().find_map(|name| match name {
+            Name::NormOfCore { roofs } => Some(*roofs),
+            _ => None,
+        });
+        let alone = |(at, (name, found)): (usize, (&Name, &f64))| match name {
+            Name::Cap { .. } if at >= of_core.unwrap_or(1) => ENDLESS,
+            Name::Alpha | Name::Beta => -ENDLESS,
+            _ => *found,
+        };
+        let found: Vec<f64> = self.names.iter().zip(&self.found).enumerate().map(alone).collect();
+        (self.law)(&self.names, &found, placed).0 - self.log(placed)
     }
 
     /// The levels that have a cap.

@@ -3,7 +3,7 @@
 use charz_data::Arrange;
 use serde::Serialize;
 
-use super::{Family, HALF, Model, NoModel, Points, UNCHECKED, Weighed, fitting, unevenly};
+use super::{Family, Model, NoModel, Points, Weighed, fitting, unevenly};
 use crate::{Placed, Topology};
 
 /// By how much a table's points are missed, as fractions.
@@ -23,10 +23,10 @@ const MISFIT_OF_NOISE: f64 = 1.2;
 const GOOD: f64 = 0.045;
 const MOST: f64 = 0.10;
 pub(super) const FEW: usize = 3;
-/// The share of left out points that intervals must hold.
-pub(super) const HELD: f64 = 0.8;
-/// The standard deviation of errors whose mean size is 1, of a normal distribution.
-const OF_MEAN: f64 = 1.2533;
+/// The share of points that intervals are to hold.
+pub(super) const CONFIDENCE: f64 = 0.9;
+/// An interval that ends at a point holds it.
+const ROUNDED: f64 = 1.0 + 1e-9;
 /// So many placements have to be left to fit when one is left out.
 const LEFT: usize = 4;
 /// Of more placements evenly chosen ones are left out: each is fitted to all others, which takes a time that grows with the square.
@@ -41,12 +41,6 @@ struct Unseen<'a> {
     interpolated: f64,
     /// The model without the point, where the model was fitted to it.
     without: Option<Model>,
-}
-
-/// The size of an error that nine of ten do not exceed, as a logarithm.
-fn quantile(mut errors: Vec<f64>) -> f64 {
-    errors.arrange_by(f64::total_cmp);
-    (errors.len() * 9).div_ceil(10).checked_sub(1).map_or(0.0, |at| errors[at])
 }
 
 /// What a model misses points by that it has not seen, or why it is none.
@@ -89,7 +83,6 @@ pub(super) fn judged<'a>(
     }
     model.checked = unseen.len();
     if unseen.is_empty() {
-        model.noise = model.noise.max(UNCHECKED);
         return Ok(misfit.mean);
     }
     let is_few = unseen.len() < FEW;
@@ -108,26 +101,25 @@ pub(super) fn judged<'a>(
             good: is_worse.then_some(GOOD),
         });
     }
-    // Intervals are judged as they will be.
-    let scatter = OF_MEAN * error.mean;
-    let models = unseen.iter_mut().filter_map(|one| one.without.as_mut()).chain([&mut *model]);
-    models.for_each(|own| own.noise = own.noise.max(scatter));
     model.uneven = unevenly(&[fitted, held_back].concat());
-    if error.mean <= GOOD {
-        // They are too narrow where few errors make most of the mean.
-        let most = quantile(pairs.iter().map(|(predicted, measured)| (predicted / measured).ln().abs()).collect());
-        model.noise = model.noise.max(most / HALF);
-        return Ok(error.mean);
-    }
-    let is_held = |one: &&Unseen<'_>| {
-        let [low, high] = predict(model, one).interval;
-        (low..=high).contains(&one.value)
-    };
-    let held = unseen.iter().filter(is_held).count() as f64 / unseen.len() as f64;
-    if held < HELD && !is_few {
-        return Err(NoModel::Narrow { model: family.name, held });
-    }
+    let off = |one: &Unseen<'_>| one.without.as_ref().unwrap_or(model).off((one.placed, one.value));
+    model.width = width(unseen.iter().map(off).collect());
     Ok(error.mean)
+}
+
+/// The width that holds nine of ten, of errors in half widths and of one more that is none of them and has Student's distribution with two degrees
+/// of freedom: the predictive distribution of a Dirichlet process (T. Ferguson, Annals of Statistics 1(2), 1973).
+fn width(mut errors: Vec<f64>) -> f64 {
+    errors.arrange_by(f64::total_cmp);
+    let wanted = CONFIDENCE * (errors.len() + 1) as f64;
+    // The width that holds such a share of the other, with 1 for nine tenths of it.
+    let ratio = |share: f64| share / (1.0 - share * share).sqrt();
+    let other = |held: usize| match (wanted - held as f64).max(0.0) {
+        share if share < 1.0 => ratio(share) / ratio(CONFIDENCE),
+        _ => f64::INFINITY,
+    };
+    let reach = |held: usize| other(held).max(if held > 0 { errors[held - 1] * ROUNDED } else { 0.0 });
+    (0..=errors.len()).map(reach).fold(f64::INFINITY, f64::min)
 }
 
 /// By how much predictions miss what was measured.

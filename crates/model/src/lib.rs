@@ -4,6 +4,9 @@
 
 pub mod explore;
 mod fitting;
+#[cfg(any(test, feature = "fixtures"))]
+pub mod fixtures;
+mod intervals;
 mod judged;
 mod placement;
 #[cfg(test)]
@@ -13,7 +16,8 @@ mod topology;
 use charz_data::Arrange;
 use serde::Serialize;
 
-use fitting::{Law, Set};
+use fitting::{NOISE, Set};
+use intervals::{ELSEWHERE, FAR, HALF};
 use judged::{FEW, judged};
 pub use judged::{Missed, missed};
 use placement::{LOADED_MACHINE, equal_work, shared_work};
@@ -29,9 +33,14 @@ pub struct Table {
 }
 
 impl Table {
+    /// Whether a fitted point is at these places.
+    pub fn knows(&self, placed: &Placed) -> bool {
+        self.fitted.iter().any(|(own, _)| own == placed)
+    }
+
     /// The points that were held back and can check a fit: a place that was fitted under another name checks nothing.
     pub fn unseen(&self, topology: &Topology) -> impl Iterator<Item = &(Placed, f64)> {
-        let is_new = |(placed, _): &&(Placed, f64)| self.fitted.iter().all(|(known, _)| known != placed);
+        let is_new = |(placed, _): &&(Placed, f64)| !self.knows(placed);
         self.held_back.iter().filter(|(placed, _)| topology.holds(placed)).filter(is_new)
     }
 }
@@ -88,13 +97,6 @@ pub enum NoModel {
         /// The mean that it is allowed where it is not twice as good as interpolation; null where it misses too much by itself.
         good: Option<f64>,
     },
-    /// The intervals of a model do not hold the points that were not fitted.
-    Narrow {
-        /// Its name.
-        model: &'static str,
-        /// The share of the points that they hold.
-        held: f64,
-    },
 }
 
 /// A model that predicts.
@@ -116,10 +118,23 @@ pub struct Model {
     full: Placed,
     /// Other models that explain the same points, and differ at parts that none of these has.
     rivals: Box<[Model]>,
+    /// By how many of their half widths intervals are too wide or too narrow, as points show that it was not fitted to.
+    width: f64,
+    /// The points that would settle it and are not among those that were fitted.
+    pub missing: Vec<Missing>,
     /// How many points that it was not fitted to have checked it.
     pub checked: usize,
     /// By how much it misses fitted points in the mean, each left out once; `None` where points were held back, or too few to leave one out.
     pub left_out: Option<f64>,
+}
+
+/// A point that would settle a model, and was not fitted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Missing {
+    /// One thread alone.
+    Thread,
+    /// A thread on each CPU of a part of this name, such as `core`, `socket` or `machine`.
+    Full(String),
 }
 
 /// A predicted value.
@@ -149,17 +164,8 @@ pub struct Parameter {
     pub weight: f64,
 }
 
-/// The half width of an interval of 90% in standard deviations: that of Student's t with some ten degrees of freedom.
-const HALF: f64 = 1.8;
-/// How much a prediction is off by, as a logarithm, where a part of the machine has e times the load that was fitted.
-const BEYOND: f64 = 0.12;
-/// From this distance on, a prediction is one beyond what was fitted.
-const FAR: f64 = 1.05;
 /// Where equal work misses them by less, no shared work is fitted.
 const MET: f64 = 0.02;
-/// The standard deviation of points where none checks the model, as a logarithm: four chosen points miss the others of published tables by 3 to
-/// 12% in the mean.
-const UNCHECKED: f64 = 0.08;
 /// By how much repeated points may differ, as logarithms: more is no noise.
 const CONTRADICTION: f64 = 0.2;
 /// The fewest points for a law of programs, and where enough others judge it.
@@ -215,8 +221,7 @@ pub fn fit(topology: &Topology, table: &Table) -> Outcome {
     }
     match best {
         Some((least, mut model)) => {
-            let is_like =
-                |(error, rival): &(f64, Model)| rival.name != model.name && error * BETTER < least.max(fitting::NOISE);
+            let is_like = |(error, rival): &(f64, Model)| rival.name != model.name && error * BETTER < least.max(NOISE);
             model.rivals = rivals.into_iter().filter(is_like).map(|(_, rival)| rival).collect();
             Outcome::Model(model)
         }
@@ -264,11 +269,43 @@ impl Family {
         let known = points.iter().map(|point| (*point).clone()).collect();
         let uneven = unevenly(points);
         let full = topology.filled(topology.levels.len() - 1);
+        let missing = missing(topology, points);
         let (name, shares_work) = (self.name, self.shares_work);
         let (rivals, left_out) = (Box::new([]), None);
-        let model = Model { name, shares_work, sets, noise, levels, known, uneven, full, rivals, checked: 0, left_out };
+        let model = Model {
+            name,
+            shares_work,
+            sets,
+            noise,
+            levels,
+            known,
+            uneven,
+            full,
+            rivals,
+            width: 1.0,
+            missing,
+            checked: 0,
+            left_out,
+        };
         (!model.sets.is_empty()).then_some(model)
     }
+}
+
+/// Which of one thread, a core, the largest part, and the machine full no point has. What fills a part and nearly all of the machine says nothing of
+/// the part.
+fn missing(topology: &Topology, points: &Points<'_>) -> Vec<Missing> {
+    let last = topology.levels.len() - 1;
+    let is_full = |level: usize| {
+        let size = topology.levels[level].size as f64;
+        let room = if level == last { size } else { LOADED_MACHINE * topology.levels[last].size as f64 };
+        points.iter().any(|(own, _)| own.load(level) >= size && own.load(last) <= room)
+    };
+    let outer = last.checked_sub(1).filter(|level| *level > 0 && Some(*level) != topology.core());
+    let parts = topology.core().filter(|level| *level < last).into_iter().chain(outer).chain([last]);
+    let is_alone = points.iter().any(|(own, _)| own.threads == 1);
+    let parts =
+        parts.filter(|level| !is_full(*level)).map(|level| Missing::Full(topology.levels[level].part().to_owned()));
+    (!is_alone).then_some(Missing::Thread).into_iter().chain(parts).collect()
 }
 
 /// The levels whose parts some point fills unevenly.
@@ -295,64 +332,17 @@ impl Model {
         Prediction { distance: own.distance.max(wider), ..own }
     }
 
-    /// How many times as many parts they have as a fitted point of as many threads or more, the nearest of these.
-    fn wider(&self, placed: &Placed) -> f64 {
-        let enough = self.known.iter().filter(|(own, _)| own.threads >= placed.threads);
-        enough.map(|(own, _)| own.share(placed)).reduce(f64::max).map_or(1.0, f64::recip)
-    }
-
-    fn by_fit(&self, placed: &Placed) -> Prediction {
-        let each: Vec<(f64, f64, f64)> =
-            self.sets.iter().map(|(weight, set)| (*weight, set.log(placed), set.variance(placed))).collect();
-        let middle: f64 = each.iter().map(|(weight, log, _)| weight * log).sum();
-        let spread: f64 = each.iter().map(|(weight, log, variance)| weight * (variance + (log - middle).powi(2))).sum();
-        let (far, close) = (self.distance(placed), self.looseness(placed));
-        let distance = far.max(close);
-        // How well parts do that are filled unevenly, or shared less than all that were fitted, nothing has shown.
-        let is_new = placed.uneven().any(|level| !self.uneven.contains(&level));
-        let noise = if is_new || close > FAR { self.noise.max(UNCHECKED) } else { self.noise };
-        let deviation = (spread + noise.powi(2) + (BEYOND * distance.ln()).powi(2)).sqrt();
+    /// The value of threads at these places, of a mapping of which some point was measured or none: then data that are near to some CPUs only, or
+    /// parts that the topology has not, may make it differ from all that was.
+    pub fn predict_under(&self, is_measured: bool, placed: &Placed) -> Prediction {
+        let own = self.predict(placed);
+        if is_measured {
+            return own;
+        }
         let alone: f64 = self.sets.iter().map(|(weight, set)| weight * set.thread()).sum();
-        let doubt = HALF * noise;
-        let known = self.known.iter().filter(|(own, _)| far > FAR && own.threads <= placed.threads);
-        let known = known.map(|(own, value)| value * placed.share(own)).fold(0.0, f64::max);
-        let looser = || self.known.iter().filter(|(own, _)| placed.is_within(own));
-        let each: Vec<f64> = looser().map(|(own, value)| value / own.threads as f64).collect();
-        // The largest of many is above what they do by their noise.
-        let largest = each.iter().copied().fold(0.0, f64::max);
-        let near = each.into_iter().filter(|one| *one >= largest * (-2.0 * doubt).exp());
-        let (sum, count) = near.fold((0.0, 0.0), |(sum, count), one| (sum + one, count + 1.0));
-        let least = placed.threads as f64 * sum / f64::max(count, 1.0) * (-doubt).exp();
-        // Nor whether faster threads take more of the work there.
-        let ends = (is_new && self.name == "placement").then_some([equal_work, shared_work as Law]);
-        let mean = |law| self.sets.iter().map(|(weight, set)| weight * set.by(law, placed)).sum();
-        let [slowest, fastest]: [f64; 2] = ends.map_or([middle; 2], |laws| laws.map(mean));
-        let (value, low) = (middle.exp(), (slowest - HALF * deviation).exp());
-        let all = (placed.threads as f64).ln() + alone + doubt;
-        let high = match (close > FAR, self.name) {
-            // What threads do alone was not seen.
-            (true, _) => self.most_of(placed, doubt).max(fastest + doubt),
-            // A law of programs knows of no part beyond those that it has seen.
-            (false, name) if far > FAR && name != "placement" => all.max(middle),
-            (false, _) => (fastest + HALF * deviation).min(all.max(middle)),
-        };
-        // Where more was measured with fewer threads, the model has seen why.
-        let low = if known > 0.0 { low.min(known * (-doubt).exp()) } else { low };
-        let high = high.min(f64::MAX.ln()).exp().max(value);
-        Prediction { value, interval: [low.max(least).min(value), high], distance }
-    }
-
-    /// The logarithm of the most that threads can do where all that were fitted share more.
-    fn most_of(&self, placed: &Placed, doubt: f64) -> f64 {
-        let least = |all: &mut dyn Iterator<Item = &f64>| all.copied().fold(f64::INFINITY, f64::min).ln() + doubt;
-        // More threads at the same parts do no less in all, and one does no more than any that were fitted.
-        let is_more = |own: &Placed| own.threads >= placed.threads && own.share(placed) >= 1.0 && placed.is_within(own);
-        let more = least(&mut self.known.iter().filter(|(own, _)| is_more(own)).map(|(_, value)| value));
-        let one = least(&mut self.known.iter().map(|(_, value)| value));
-        let most = more.min((placed.threads as f64).ln() + one);
-        // Threads that wait for each other do less where they are more.
-        let is_part = self.name != "usl" && placed.threads < self.full.threads && placed.is_within(&self.full);
-        if is_part { most.min(self.predict(&self.full).value.ln() + doubt) } else { most }
+        let most = (placed.threads as f64) * (alone + HALF * self.noise).exp();
+        let [low, high] = [-ELSEWHERE, ELSEWHERE].map(|end| own.value * end.exp());
+        Prediction { interval: [own.interval[0].min(low), own.interval[1].max(high.min(most))], ..own }
     }
 
     /// The most threads that were fitted.
@@ -378,29 +368,6 @@ impl Model {
             most[inner - 1].1 = most[inner - 1].1.min(most[inner].1);
         }
         most
-    }
-
-    /// How many times as many threads share a part as in the points that say what it can do. Where a point fills nearly all of the machine,
-    /// what keeps it down may be any part: it says so of smaller ones only to placements that fill about as much.
-    fn distance(&self, placed: &Placed) -> f64 {
-        let last = self.levels.len() - 1;
-        let (room, near) = (LOADED_MACHINE * self.full.threads as f64, placed.load(last) / LOADED_MACHINE);
-        let reach = |level: usize| {
-            let is_telling = |own: &&Placed| level == last || own.load(last) < room || own.load(last) <= near;
-            let telling = self.known.iter().map(|(own, _)| own).filter(is_telling);
-            telling.map(|own| own.load(level)).fold(1.0, f64::max)
-        };
-        // A law of programs knows of threads only, also where a part of another machine counts as one of this.
-        let threads = if self.name == "placement" { 1.0 } else { placed.threads as f64 / self.threads().max(1) as f64 };
-        (0..=last).map(|level| placed.load(level) / reach(level)).fold(threads.max(1.0), f64::max)
-    }
-
-    /// How many times as many threads share a part in the fitted point that comes nearest to sharing as little; 1 where one does.
-    fn looseness(&self, placed: &Placed) -> f64 {
-        let of = |(own, _): &(Placed, f64)| {
-            (0..own.levels()).map(|level| own.load(level) / placed.load(level)).fold(1.0, f64::max)
-        };
-        self.known.iter().map(of).fold(f64::INFINITY, f64::min)
     }
 
     /// What it is made of: caps as their means over the sets that have them.

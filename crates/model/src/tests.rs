@@ -1,37 +1,13 @@
 //! Machines with known caps, and the one table of a large machine that is published whole.
 
+mod coverage;
 mod limits;
 
-use charz_topology::{Mapping, Source, discover};
+use charz_topology::{Source, discover};
 use fastrand::Rng;
 
+pub(crate) use crate::fixtures::Place;
 use crate::{FAR, NoModel, Outcome, Placed, Table, Topology, fit, missed};
-
-/// A machine by its synthetic description, and its mappings.
-pub(crate) struct Place {
-    pub(crate) topology: Topology,
-    machine: charz_data::machine::Machine,
-}
-
-impl Place {
-    pub(crate) fn new(description: &str) -> Self {
-        let machine = discover(&Source::of(description)).unwrap();
-        Place { topology: Topology::of(&machine), machine }
-    }
-
-    pub(crate) fn cpus(&self) -> usize {
-        self.machine.strands.len()
-    }
-
-    pub(crate) fn at(&self, mapping: &str, threads: usize) -> Placed {
-        if mapping == "auto" {
-            return self.topology.spread(threads);
-        }
-        let order = mapping.parse::<Mapping>().unwrap().order(&self.machine).unwrap();
-        let seats = charz_topology::place(&order, threads).seats;
-        self.topology.seated(&seats.into_iter().flatten().collect::<Vec<u32>>())
-    }
-}
 
 /// The rows of Figure 5 of arXiv 1106.2992: threads, then GB/s by dumb and by round-robin.
 pub(crate) const T3_4: [(usize, f64, f64); 18] = [
@@ -300,7 +276,7 @@ fn what_few_threads_do_is_not_known_from_many() {
             assert!(mapping == "round-robin" || (prediction.distance > FAR) == (threads < 128), "{threads}");
         }
     }
-    assert!(held * 10 >= 9 * 2 * T3_4.len(), "{held} of {}", 2 * T3_4.len());
+    assert!(held * 20 >= 17 * 2 * T3_4.len(), "{held} of {}", 2 * T3_4.len());
 }
 
 /// Magny-Cours has no model, however often its table is pasted; and four points that are pasted twice check nothing.

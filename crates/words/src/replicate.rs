@@ -4,7 +4,7 @@ use charz_data::CellSpec;
 use charz_data::escape::counted;
 use charz_data::report::Status as CellStatus;
 use charz_data::units::{self, percent};
-use charz_model::NoModel;
+use charz_model::{Missing, NoModel};
 use charz_replicate::{
     CheckedClaim, Compared, FigureModel, MANY, Note, Of, Outcome, Reason, Relation, ReplicatedFigure, Requirement, Row,
     Status, Term, Verdict, Why,
@@ -237,6 +237,16 @@ pub fn model(name: &str, model: &FigureModel<'_>) -> String {
     }
 }
 
+/// The points that would settle a model.
+pub fn missing(points: &[Missing]) -> String {
+    let one = |point: &Missing| match point {
+        Missing::Thread => "one thread".to_owned(),
+        Missing::Full(part) if part == "machine" => "all CPUs".to_owned(),
+        Missing::Full(part) => format!("{} {part} full", if part.starts_with(['A', 'L']) { "an" } else { "a" }),
+    };
+    points.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
 /// Why there is no model: a clause.
 pub fn no_model(why: &NoModel) -> String {
     match why {
@@ -269,9 +279,6 @@ pub fn no_model(why: &NoModel) -> String {
                 percent(*interpolation),
                 good.unwrap_or_default()
             )
-        }
-        NoModel::Narrow { model, held } => {
-            format!("the intervals of {model} hold {:.0}% of the points that were not fitted", held * 100.0)
         }
     }
 }

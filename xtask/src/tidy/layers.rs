@@ -65,6 +65,7 @@ const RESERVED: &[Reserved] = &[
             "crates/replicate/src/count.rs",
             "crates/replicate/src/tests",
             "crates/model/src/topology.rs",
+            "crates/model/src/fixtures.rs",
             "crates/model/src/tests",
         ],
         purpose: ENGLISH,

@@ -171,7 +171,9 @@ pub(super) enum Verb {
     /// Predict placements that were not measured, or say that no model does
     ///
     /// From the caps of a thread, a core, a cache, a NUMA node, a socket and the machine, as far as the measured points tell of them: one
-    /// thread, a core full, a socket full and all CPUs are the four that decide. A model is refused where it misses points that were left out.
+    /// thread, a core full, a socket full and all CPUs are the four that decide; those that are missing are named. A model is refused where it
+    /// misses points that were left out, and is called unchecked where none was. Intervals hold 90% of published points (89 to 94% by kind of
+    /// machine, 91 to 98% unchecked). Under a mapping that was never measured they reach from half to twice the value.
     #[command(
         after_help = "Examples:\n  charz predict last --mapping compact --threads 6\n  charz predict --table points.tsv --topology 'Package:2 Core:10 PU:1'"
     )]

@@ -1,5 +1,6 @@
 //! `charz predict`: what threads do where they were not measured, or that there is no model.
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,14 +11,14 @@ use super::{file_of, stream};
 use crate::exit::{Error, Exit};
 use crate::view::predict::{Format, Row, Told};
 use crate::view::present;
-use charz_analysis::predicted::points;
+use charz_analysis::predicted::{is_measured, mapped, points};
 use charz_data::escape::{counted, quoted};
 use charz_data::report::{Cell, Report, Status};
 use charz_data::{Arrange, Param, Params, Role, params, units};
 use charz_model::{Model, Outcome, Placed, Prediction, Table, Topology, fit, missed};
 use charz_render::advise::Predicted;
 use charz_words::point;
-use charz_words::replicate::no_model;
+use charz_words::replicate::{missing, no_model};
 
 pub struct Options {
     pub from: From,
@@ -153,14 +154,20 @@ fn of_table(file: &Path, machine: &Machine) -> Result<Told, Error> {
     };
     let table = Table { fitted: points(true), held_back: points(false) };
     let outcome = fit(&topology, &table);
+    let measured =
+        || lines.iter().filter(|line| line.value.is_some()).map(|line| (line.mapping.as_str(), line.threads));
+    let is_known =
+        |line: &Line| table.knows(&line.placed) || is_measured(&topology, measured(), &line.mapping, line.threads);
     let row = |line: &Line| Row {
         mapping: line.mapping.clone(),
         threads: line.threads,
-        predicted: predicted(&topology, &outcome, &line.placed),
+        predicted: predicted(&topology, &outcome, is_known(line), &line.placed),
         measured: line.value,
         noisy: false,
     };
     let mut base = told(&topology, &outcome, &table);
+    let unknown = lines.iter().filter(|line| !line.is_fitted && !is_known(line)).map(|line| line.mapping.as_str());
+    base.why += &never_measured(&outcome, unknown.collect());
     if look_like_times(&table.fitted) {
         base.why += "; values fall with every thread that is added: if they are times, write 1/time";
     }
@@ -194,8 +201,16 @@ fn model(outcome: &Outcome) -> Option<&Model> {
 }
 
 /// What the model says of threads with a CPU for each.
-fn predicted(topology: &Topology, outcome: &Outcome, placed: &Placed) -> Option<Prediction> {
-    model(outcome).filter(|_| topology.holds(placed)).map(|model| model.predict(placed))
+fn predicted(topology: &Topology, outcome: &Outcome, is_measured: bool, placed: &Placed) -> Option<Prediction> {
+    model(outcome).filter(|_| topology.holds(placed)).map(|model| model.predict_under(is_measured, placed))
+}
+
+/// That these mappings have no point, where there is a model.
+fn never_measured(outcome: &Outcome, mappings: BTreeSet<&str>) -> String {
+    if mappings.is_empty() || model(outcome).is_none() {
+        return String::new();
+    }
+    format!("; never measured under {}: intervals are wider", Vec::from_iter(mappings).join(", "))
 }
 
 fn told(topology: &Topology, outcome: &Outcome, table: &Table) -> Told {
@@ -213,10 +228,14 @@ fn told(topology: &Topology, outcome: &Outcome, table: &Table) -> Told {
                 Some(mean) => {
                     format!("; points left out one by one are missed by {} in the mean", units::percent(mean))
                 }
-                None if model.checked == 0 => ", and no other checks it".into(),
+                None if model.checked == 0 => "; unchecked: no point was left out".into(),
                 None => String::new(),
             };
-            (Some(model.name), fits + &check, model.parameters())
+            let lacks = match &model.missing[..] {
+                [] => String::new(),
+                points => format!("; missing: {}", missing(points)),
+            };
+            (Some(model.name), fits + &check + &lacks, model.parameters())
         }
         Outcome::None(why) => (None, format!("no model: {}", no_model(why)), Vec::new()),
     };
@@ -292,6 +311,7 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
         let table = points(&topology, cells);
         let outcome = fit(&topology, &table);
         let name = mapping.to_string();
+        let is_known = table.knows(&wanted) || is_measured(&topology, mapped(cells), &name, threads);
         let is_there = |cell: &&&Cell| {
             let mut own = cell.seats.clone();
             own.sort_unstable();
@@ -302,7 +322,7 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
         let row = Row {
             mapping: name.clone(),
             threads,
-            predicted: predicted(&there, &outcome, &wanted),
+            predicted: predicted(&there, &outcome, is_known, &wanted),
             measured: known.and_then(|cell| cell.value()),
             noisy: known.is_some_and(|cell| cell.is_suspect()),
         };
@@ -312,6 +332,7 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
             // They are the measured machine's.
             base.most.clear();
         }
+        base.why += &never_measured(&outcome, (!is_known).then_some(name.as_str()).into_iter().collect());
         if is_noisy && base.model.is_some() {
             base.why += ", noisy ones (~) among them";
         }
@@ -375,7 +396,8 @@ pub(super) fn better(report: &Report) -> Vec<Predicted> {
             let Ok(known) = Mapping::of_data(mapping) else { continue };
             let order = known.order(&report.machine).ok()?;
             for threads in (1..=cpus).filter(|threads| !tried(mapping, *threads)) {
-                let prediction = model.predict(&in_order(&topology, &order, threads));
+                let is_known = is_measured(&topology, mapped(cells), mapping, threads);
+                let prediction = model.predict_under(is_known, &in_order(&topology, &order, threads));
                 let is_better = prediction.interval[0] > best && prediction.distance <= 1.0;
                 if is_better && found.as_ref().is_none_or(|known| known.value < prediction.value) {
                     found = Some(Predicted {

@@ -105,7 +105,7 @@ fn a_model_that_misses_little_is_one_and_its_intervals_hold() {
     let (place, outcome) = judged(description, &fitted, &others);
     let Outcome::Model(model) = outcome else { panic!("{outcome:?}") };
     let held = others.iter().filter(|(threads, value)| is_held(&model, &place.at("compact", *threads), *value));
-    assert!(held.count() as f64 >= crate::judged::HELD * others.len() as f64, "{:?}", model.parameters());
+    assert!(held.count() as f64 >= 0.85 * others.len() as f64, "{:?}", model.parameters());
 }
 
 #[test]
@@ -137,14 +137,14 @@ fn unevenly_filled_nodes_are_not_known_from_one_of_them() {
     // One that was measured shows what the others do.
     let shown = (15, model.predict(&place.at("compact", 15)).value);
     let (_, known) = modelled(description, "compact", &[&fitted[..], &[shown]].concat());
-    let unchecked = (2.0 * crate::HALF * crate::UNCHECKED).exp();
-    assert!(width(&model, 17) > unchecked && width(&known, 17) < unchecked && width(&model, 20) < unchecked);
+    let widths = [width(&model, 17), width(&known, 17), width(&model, 20)];
+    assert!(widths[0] > 1.3 && widths[1] < 1.2 && widths[2] < widths[0], "{widths:?}");
 }
 
 /// Where all fitted threads share cores.
 #[test]
 fn threads_do_no_more_than_so_many_of_the_least_or_the_full_machine() {
-    let noise = (crate::HALF * crate::UNCHECKED).exp();
+    let noise = 1.16;
     for (description, fitted, wanted, most) in [
         ("Package:1 Core:4 PU:2", &[(2, 14.0), (4, 28.0), (6, 30.0)][..], ("round-robin", 4), 4.0 * 14.0),
         ("Package:1 Core:4 PU:2", &[(2, 14.0), (4, 28.0), (6, 30.0)], ("round-robin", 3), 3.0 * 14.0),
