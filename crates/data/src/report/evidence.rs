@@ -89,7 +89,7 @@ impl Culprit {
     /// Behind the name of one whose children, of which it waited for those that ended, used more than it did.
     pub const WITH_CHILDREN: &str = " and its children";
 
-    /// Its name, whoever of them used more: in one look its children did, in another it did.
+    /// Its name without its children, which used more in one look and less in another.
     pub fn bare_name(&self) -> &str {
         self.name.strip_suffix(Culprit::WITH_CHILDREN).unwrap_or(&self.name)
     }

@@ -74,7 +74,7 @@ macro_rules! atomics {
     };
 }
 
-/// How far apart words have to be: beside `atomic-fetch-add-padded`, whose lines nobody fetches in pairs.
+/// How far apart words have to be: beside `atomic-fetch-add-padded`, whose lines no processor fetches in pairs.
 static NEXT_LINE: PlainKernel<Lie> = atomic::<operation::FetchAdd>(
     Lie::NextLine,
     const {

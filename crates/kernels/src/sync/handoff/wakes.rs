@@ -338,7 +338,7 @@ impl Queue for Pipe {
     }
 }
 
-/// An eventfd: the item is what was added, and one more, since adding 0 wakes nobody.
+/// An eventfd: the item is what was added, and one more, since adding 0 wakes no thread.
 struct EventCounter(File);
 
 impl Queue for EventCounter {
