@@ -1,6 +1,7 @@
 //! `tidy`: the conventions of the project, checked.
 
 mod circles;
+mod circumstances;
 mod layers;
 #[cfg(test)]
 mod planted;
@@ -67,14 +68,17 @@ fn read() -> Outcome<BTreeMap<String, String>> {
 
 fn findings(files: &BTreeMap<String, String>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut crates = circles::Crates::default();
+    let (mut crates, mut pairs) = (circles::Crates::default(), circumstances::Pairs::default());
     for (path, text) in files {
         findings.extend(file(path, text));
         if path.ends_with(".rs") {
-            crates.add(path, &Source::new(text));
+            let source = Source::new(text);
+            crates.add(path, &source);
+            pairs.add(path, &source);
         }
     }
     findings.extend(crates.check());
+    findings.extend(pairs.check());
     findings.extend(text::changelog(files.get("CHANGELOG.md").map_or("", String::as_str)));
     findings
 }
