@@ -28,7 +28,7 @@ pub use classes::{Class, Scaling};
 pub use cycles::{Efficiency, Siblings};
 pub use latency::{Ahead, AtOnce, Levels, Misfit, Reached};
 pub use loaded::{Knee, Load, bandwidth, knee_delay};
-pub use pools::{Fastest, Lock};
+pub use pools::{Fastest, Lock, Rivals};
 pub use products::{Product, millis};
 pub use spread::Spread;
 pub use threads::{Cliff, Fall, NoCliff};

@@ -33,6 +33,7 @@ const WAKE: &[&Param] = &[&SAMPLES, &PERIOD];
 fn known() -> Vec<Card> {
     use Family::{Compute, Memory, Sync, Timer, Workload};
     let lock = |is_reference, backs_off| Role::LockPool { is_reference, backs_off };
+    let alone = |is_reference, backs_off| Role::Lock { is_reference, backs_off };
     let free = |backs_off| Role::LockFreePool { backs_off };
     let arithmetic: &[&Param] = &[&ITERATIONS, &LAYOUT];
     let rows: Vec<(&str, Family, Role, &'static [&'static Param])> = vec![
@@ -57,6 +58,9 @@ fn known() -> Vec<Card> {
         ("pool-tas-backoff", Sync, lock(false, Role::backoff_of("pool-tas")), POOL),
         ("pool-mcs", Sync, lock(false, None), POOL),
         ("pool-treiber", Sync, free(None), POOL),
+        ("acquire-parking-lot", Sync, alone(true, None), POOL),
+        ("acquire-tas", Sync, alone(false, None), POOL),
+        ("acquire-mcs", Sync, alone(false, None), POOL),
         ("pool-treiber-backoff", Sync, free(Role::backoff_of("pool-treiber")), POOL),
         ("pool-deque", Sync, free(None), POOL),
         ("c2c-read-write", Sync, Role::LineTransfer(LineOperation::ReadWrite), WORK),
