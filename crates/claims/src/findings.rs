@@ -16,6 +16,7 @@ mod spread;
 mod tests;
 mod threads;
 
+mod waits;
 use charz_data::card::Card;
 use charz_data::report::{Cell, FindingKind, Report, Status, Unit};
 use charz_data::{Arrange, Role};
@@ -34,6 +35,7 @@ pub use spread::Spread;
 pub use threads::{Cliff, Fall, NoCliff};
 
 /// A conclusion, and what it is about.
+pub use waits::{Contexts, Hidden, Waits};
 #[derive(Debug)]
 pub struct Finding<'a> {
     pub kernel: &'a str,
@@ -97,6 +99,8 @@ pub enum Claim<'a> {
     Loaded(&'a Cell, Knee),
     Product(Product<'a>),
     Siblings(Siblings<'a>),
+    /// What hides the waits of a core.
+    Waits(Waits<'a>),
     Efficiency(Efficiency<'a>),
     Scaling(Scaling<'a>),
     /// A program that had so many threads at most, and by what.
@@ -113,9 +117,15 @@ impl Claim<'_> {
             Cliff(_) | NoCliff(_) => FindingKind::Cliff,
             Collapse { .. } => FindingKind::Collapse,
             Fastest(_) => FindingKind::Fastest,
-            Lock(_) | Spin(_) | BackOff { .. } | Shards { .. } | Barrier(_) | WakeUp(..) | Quota(_) => {
-                FindingKind::Advice
-            }
+            Late(_)
+            | Waits(_)
+            | Lock(_)
+            | Spin(_)
+            | BackOff { .. }
+            | Shards { .. }
+            | Barrier(_)
+            | WakeUp(..)
+            | Quota(_) => FindingKind::Advice,
             NoLatency { .. } | Levels(_) | Reach(_) | Ahead(_) | AtOnce(_) | Loaded(..) | Siblings(_) => {
                 FindingKind::Latency
             }
@@ -191,6 +201,7 @@ pub static RULES: [Rule; 18] = {
         rule("siblings", cycles::siblings),
         rule("efficiency", cycles::efficiency),
         rule("problems", classes::problems),
+        rule("waits", waits::waits),
         rule("spread", spread::spread),
     ]
 };

@@ -132,6 +132,8 @@ pub enum Chase {
     Stride,
     /// Several random chains at once.
     Chains,
+    /// Several random chains at once, with arithmetic between the loads of each.
+    Computing,
 }
 
 /// Whose words a worker reads.

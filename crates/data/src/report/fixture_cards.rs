@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::card::{Access, Chase, CounterKind, LineOperation, Multiplier, Numbers, Waiter, WordOwner, Words};
 use crate::params::{
-    CHAINS, DELAY, DEPTH, INSIDE, ITERATIONS, LAYOUT, MEMORY, ORDER, OUTSIDE, PAGES, PERIOD, Param, SAMPLES, SIZE,
+    CHAINS, DELAY, DEPTH, INSIDE, ITERATIONS, LAYOUT, MEMORY, OPS, ORDER, OUTSIDE, PAGES, PERIOD, Param, SAMPLES, SIZE,
     SPAN, STRIDE, TIMEOUT,
 };
 use crate::{Card, Family, Metric, Role, Times};
@@ -51,6 +51,7 @@ fn known() -> Vec<Card> {
         ("chase-random", Memory, Role::Latency(Chase::Random), LOADS),
         ("chase-stride", Memory, Role::Latency(Chase::Stride), LOADS),
         ("chase-chains", Memory, Role::Latency(Chase::Chains), &[&SPAN, &SIZE, &MEMORY, &PAGES, &STRIDE, &CHAINS]),
+        ("chase-compute", Memory, Role::Latency(Chase::Computing), &[&SPAN, &SIZE, &PAGES, &CHAINS, &OPS]),
         ("cas-counter", Sync, Role::Other, &[&SPAN]),
         ("pool-std", Sync, lock(false, None), POOL),
         ("pool-parking-lot", Sync, lock(true, None), POOL),
