@@ -5,6 +5,7 @@
 //! or `suspect` have a number; two numbers differ only where their intervals are apart.
 
 mod advice;
+mod beside;
 mod classes;
 mod cycles;
 mod latency;
@@ -25,6 +26,7 @@ use charz_estimate::{Best, Estimate, Estimates, grouped};
 use crate::verdict::{Verdict, verdicts};
 
 pub use advice::Spin;
+pub use beside::Late;
 pub use classes::{Class, Scaling};
 pub use cycles::{Efficiency, Siblings};
 pub use latency::{Ahead, AtOnce, Levels, Misfit, Reached};
@@ -64,6 +66,8 @@ pub enum Claim<'a> {
         skipped: Vec<u64>,
         failed: Vec<u64>,
     },
+    /// Beside which other threads wake up late.
+    Late(Late),
     Fastest(Fastest<'a>),
     Lock(Lock<'a>),
     Spin(Spin<'a>),
@@ -187,6 +191,7 @@ pub static RULES: [Rule; 18] = {
         rule("best", best),
         rule("cliff", threads::cliffs),
         rule("collapse", threads::collapses),
+        rule("late", beside::late),
         rule("fastest", pools::fastest),
         rule("lock", pools::lock),
         rule("spin", advice::spin_before_park),
