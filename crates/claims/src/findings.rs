@@ -16,8 +16,8 @@ mod spread;
 #[cfg(test)]
 mod tests;
 mod threads;
-
 mod waits;
+
 use charz_data::card::Card;
 use charz_data::report::{Cell, FindingKind, Report, Status, Unit};
 use charz_data::{Arrange, Role};
@@ -35,9 +35,9 @@ pub use pools::{Fastest, Lock, Rivals};
 pub use products::{Product, millis};
 pub use spread::Spread;
 pub use threads::{Cliff, Fall, NoCliff};
+pub use waits::{Contexts, Hidden, Waits};
 
 /// A conclusion, and what it is about.
-pub use waits::{Contexts, Hidden, Waits};
 #[derive(Debug)]
 pub struct Finding<'a> {
     pub kernel: &'a str,
@@ -99,12 +99,12 @@ pub enum Claim<'a> {
     Reach(Reached<'a>),
     Ahead(Ahead<'a>),
     AtOnce(AtOnce<'a>),
+    /// What hides the waits of a core.
+    Waits(Waits<'a>),
     /// How latency grows under load.
     Loaded(&'a Cell, Knee),
     Product(Product<'a>),
     Siblings(Siblings<'a>),
-    /// What hides the waits of a core.
-    Waits(Waits<'a>),
     Efficiency(Efficiency<'a>),
     Scaling(Scaling<'a>),
     /// A program that had so many threads at most, and by what.
@@ -183,7 +183,7 @@ pub struct Rule {
 }
 
 /// All rules, in the order in which what follows is said.
-pub static RULES: [Rule; 18] = {
+pub static RULES: [Rule; 20] = {
     const fn rule(name: &'static str, conclude: for<'a> fn(&Facts<'_, 'a>) -> Vec<Finding<'a>>) -> Rule {
         Rule { name, conclude }
     }
@@ -201,12 +201,12 @@ pub static RULES: [Rule; 18] = {
         rule("wake-up", advice::wake_ups),
         rule("quota", threads::quota),
         rule("levels", latency::latency),
+        rule("waits", waits::waits),
         rule("loaded", loaded::loaded),
         rule("products", products::products),
         rule("siblings", cycles::siblings),
         rule("efficiency", cycles::efficiency),
         rule("problems", classes::problems),
-        rule("waits", waits::waits),
         rule("spread", spread::spread),
     ]
 };
