@@ -280,6 +280,7 @@ pub(super) fn everything(id: usize, value: ProgramValue) -> Report {
         run.evidence = Some(Evidence {
             culprits: [Process, Interrupts, Quota, Host, Unseen].map(culprit).into(),
             looked_ns: Some(100),
+            wake_ups: Some([5].into_iter().collect()),
             changes: (at == 0).then(String::new).into_iter().collect(),
             program: Some(seen),
             ..Evidence::default()

@@ -64,7 +64,9 @@ impl Load {
             Role::Latency(Chase::Random) => Some(Load::Latency),
             // Its threads have a part each, and contend for nothing.
             Role::Counter(CounterKind::Sharded) => None,
-            Role::LockPool { .. } | Role::LockFreePool { .. } | Role::Counter(_) => Some(Load::Contended),
+            Role::LockPool { .. } | Role::Lock { .. } | Role::LockFreePool { .. } | Role::Counter(_) => {
+                Some(Load::Contended)
+            }
             Role::Program => Some(Load::Program),
             Role::Growing | Role::Product(_) => Some(Load::Workload),
             Role::Other if card.family == Family::Workload => Some(Load::Workload),

@@ -5,6 +5,7 @@
 //! or `suspect` have a number; two numbers differ only where their intervals are apart.
 
 mod advice;
+mod beside;
 mod classes;
 mod cycles;
 mod latency;
@@ -15,6 +16,7 @@ mod spread;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod waits;
 
 use charz_data::card::Card;
 use charz_data::report::{Cell, FindingKind, Report, Status, Unit};
@@ -24,14 +26,16 @@ use charz_estimate::{Best, Estimate, Estimates, grouped};
 use crate::verdict::{Verdict, verdicts};
 
 pub use advice::Spin;
+pub use beside::Late;
 pub use classes::{Class, Scaling};
 pub use cycles::{Efficiency, Siblings};
 pub use latency::{Ahead, AtOnce, Levels, Misfit, Reached};
 pub use loaded::{Knee, Load, bandwidth, knee_delay};
-pub use pools::{Fastest, Lock};
+pub use pools::{Fastest, Lock, Rivals};
 pub use products::{Product, millis};
 pub use spread::Spread;
 pub use threads::{Cliff, Fall, NoCliff};
+pub use waits::{Contexts, Hidden, Waits};
 
 /// A conclusion, and what it is about.
 #[derive(Debug)]
@@ -62,6 +66,8 @@ pub enum Claim<'a> {
         skipped: Vec<u64>,
         failed: Vec<u64>,
     },
+    /// Beside which other threads wake up late.
+    Late(Late),
     Fastest(Fastest<'a>),
     Lock(Lock<'a>),
     Spin(Spin<'a>),
@@ -99,6 +105,8 @@ pub enum Claim<'a> {
     Reach(Reached<'a>),
     Ahead(Ahead<'a>),
     AtOnce(AtOnce<'a>),
+    /// What hides the waits of a core.
+    Waits(Waits<'a>),
     /// How latency grows under load.
     Loaded(&'a Cell, Knee),
     Product(Product<'a>),
@@ -119,7 +127,9 @@ impl Claim<'_> {
             Cliff(_) | NoCliff(_) => FindingKind::Cliff,
             Collapse { .. } => FindingKind::Collapse,
             Fastest(_) => FindingKind::Fastest,
-            Lock(_)
+            Late(_)
+            | Waits(_)
+            | Lock(_)
             | Spin(_)
             | BackOff { .. }
             | Shards { .. }
@@ -180,7 +190,7 @@ pub struct Rule {
 }
 
 /// All rules, in the order in which what follows is said.
-pub static RULES: [Rule; 19] = {
+pub static RULES: [Rule; 21] = {
     const fn rule(name: &'static str, conclude: for<'a> fn(&Facts<'_, 'a>) -> Vec<Finding<'a>>) -> Rule {
         Rule { name, conclude }
     }
@@ -188,6 +198,7 @@ pub static RULES: [Rule; 19] = {
         rule("best", best),
         rule("cliff", threads::cliffs),
         rule("collapse", threads::collapses),
+        rule("late", beside::late),
         rule("fastest", pools::fastest),
         rule("lock", pools::lock),
         rule("spin", advice::spin_before_park),
@@ -198,6 +209,7 @@ pub static RULES: [Rule; 19] = {
         rule("wake-up", advice::wake_ups),
         rule("quota", threads::quota),
         rule("levels", latency::latency),
+        rule("waits", waits::waits),
         rule("loaded", loaded::loaded),
         rule("products", products::products),
         rule("siblings", cycles::siblings),

@@ -37,6 +37,12 @@ pub(crate) const MAX_POOL: u64 = 1 << 20;
 pub(crate) const MAX_ORDER: u64 = 32_768;
 /// The most levels of the recursion: 8⁶ products.
 pub(crate) const MAX_DEPTH: u64 = 6;
+/// The most chains that a worker follows: their heads are registers.
+pub const MAX_CHAINS: u64 = 16;
+/// The most operations between two loads: 16 chains of them make a stretch of 20 µs.
+pub const MAX_OPS: u64 = 4096;
+/// The longest timeout: a worker that waits does not look at its watch.
+pub const MAX_TIMEOUT_NS: u64 = 100_000_000;
 /// Of the time between two samples.
 pub(crate) const PERIOD_BOUNDS: Bounds = Bounds::new(1, 2_000_000_000, 1);
 /// Ten minutes: the CMT article counted units of work for five.

@@ -31,6 +31,12 @@ pub struct CellSpec {
     /// Bytes from one place of a block that a load may read to the next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stride: Option<u64>,
+    /// Chains of loads that a thread follows at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chains: Option<u64>,
+    /// Arithmetic operations between a load and the next of its chain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ops_per_load: Option<u64>,
     /// Where blocks lie.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryHome>,
@@ -72,6 +78,8 @@ impl CellSpec {
             size_bytes: self.size,
             pages: self.pages,
             stride_bytes: self.stride,
+            chains: self.chains,
+            ops_per_load: self.ops_per_load,
             memory: self.memory,
             order: self.order,
             depth: self.depth,
@@ -92,6 +100,8 @@ impl CellSpec {
             && self.level.as_ref().is_none_or(|level| cell.level.as_ref() == Some(level))
             && self.pages.unwrap_or(plan.params.pages) == own.pages
             && self.stride.is_none_or(|stride| stride == own.stride_bytes)
+            && self.chains.is_none_or(|chains| chains == own.chains)
+            && self.ops_per_load.is_none_or(|ops| ops == own.ops_per_load)
             && self.memory.map_or(own.memory == plan.params.memory, |memory| memory == own.memory)
             && self.order.is_none_or(|order| order == own.order)
             && self.depth.is_none_or(|depth| depth == own.depth)

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::histogram::JointHistogram;
+use crate::histogram::{Histogram, JointHistogram};
 use crate::units;
 
 /// The distribution of the pairs of times of all repetitions of a cell that count.
@@ -35,6 +35,28 @@ pub struct Shape {
     pub p9999_ns: Option<f64>,
     /// The bands around which times gather, the fullest first.
     pub peaks: Vec<Peak>,
+}
+
+/// How late a thread woke up that slept beside workers, over all runs of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WakeUps {
+    /// How many times there are.
+    pub count: u64,
+    /// The median, in nanoseconds.
+    pub p50_ns: f64,
+    /// The 99th percentile; null where fewer than ten times lie beyond it.
+    pub p99_ns: Option<f64>,
+    /// The longest.
+    pub max_ns: u64,
+}
+
+impl WakeUps {
+    /// Of these times, of which there is one.
+    pub fn of(times: &Histogram) -> Self {
+        let (count, p50_ns, p99_ns) = (times.count(), times.median(), times.percentile(9900));
+        WakeUps { count, p50_ns, p99_ns, max_ns: times.max_ns }
+    }
 }
 
 /// A band around which times gather.

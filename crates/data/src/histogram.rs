@@ -139,7 +139,8 @@ impl Histogram {
         self.bins.iter().map(|&[low, count]| (low, bin_end(low, BITS), count))
     }
 
-    fn sum(all: &[&Histogram]) -> Self {
+    /// Those of all together, each of which has times.
+    pub(crate) fn sum(all: &[&Histogram]) -> Self {
         Histogram {
             min_ns: all.iter().map(|histogram| histogram.min_ns).min().unwrap_or(0),
             max_ns: all.iter().map(|histogram| histogram.max_ns).max().unwrap_or(0),

@@ -39,7 +39,7 @@ pub use blocks::Blocks;
 pub use card::{Card, Family, Metric, Role, Text, Times, WorkerCount};
 pub use cell_spec::CellSpec;
 pub use contention::{Contention, Sharing};
-pub use distribution::{Distribution, Peak, Shape};
+pub use distribution::{Distribution, Peak, Shape, WakeUps};
 pub use escape::quote;
 pub use growth::{Growth, GrowthStep, Halt};
 pub use hardware::{HARDWARE_EVENTS, Hardware, HardwareCount, HardwareCounts, peak_mips};

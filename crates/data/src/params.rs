@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::bounds::{Bounds, Quantity};
+pub use crate::bounds::{Bounds, MAX_CHAINS, MAX_OPS, MAX_TIMEOUT_NS, Quantity};
 use crate::bounds::{LINE, MAX_DEPTH, MAX_ORDER, MAX_POOL, PERIOD_BOUNDS, PETABYTE, SECTION_BOUNDS, SPAN_BOUNDS};
 use crate::memory::{MemoryPolicy, PageKind};
 use crate::mix::Mix;
@@ -39,6 +39,8 @@ pub struct Params {
     pub stride_bytes: u64,
     /// Chains of dependent loads that a worker follows at once.
     pub chains: u64,
+    /// Arithmetic operations, each of which waits for the one before it, between a load and the next of its chain.
+    pub ops_per_load: u64,
     /// Steps of about 1 ns between two portions of a worker that loads the memory.
     pub delay: u64,
     /// How the words of several workers lie beside each other.
@@ -83,6 +85,7 @@ impl Params {
         memory: MemoryPolicy::Local,
         stride_bytes: 64,
         chains: 1,
+        ops_per_load: 0,
         delay: 0,
         layout: Layout::Padded,
         inside_steps: 0,
@@ -304,10 +307,6 @@ macro_rules! nanos {
 
 /// The most values of one parameter in a sweep: each multiplies the cells.
 const MAX_VALUES: usize = 256;
-/// The most chains that a worker follows: their heads are registers.
-pub const MAX_CHAINS: u64 = 16;
-/// The longest timeout: a worker that waits does not look at its watch.
-pub const MAX_TIMEOUT_NS: u64 = 100_000_000;
 
 pub const ITERATIONS: Param = count!(
     param("iterations", "N", "1000000", "Steps of the loop per thread and iteration in compute kernels")
@@ -369,6 +368,11 @@ pub const CHAINS: Param = count!(
     param("chains", "N", "4", "Chains of dependent loads that a thread follows at once").varied(),
     chains,
     Bounds::new(1, MAX_CHAINS, 1)
+);
+pub const OPS: Param = count!(
+    param("ops-per-load", "N", "100", "Operations of a cycle each from a load to the next").varied(),
+    ops_per_load,
+    Bounds::new(0, MAX_OPS, 2)
 );
 pub const DELAY: Param = count!(
     param("delay", "N", "100", "Delay between the accesses of threads that load the memory, in steps of about 1 ns")
@@ -488,7 +492,7 @@ pub const PER_PROCESS: Param = count!(
 /// Every parameter, in the order of flags and columns. What is shown of a label comes first.
 #[rustfmt::skip]
 pub const PARAMS: &[&Param] = &[
-    &SIZE, &PAGES, &MEMORY, &STRIDE, &CHAINS, &DELAY, &LAYOUT, &INSIDE, &OUTSIDE, &PERIOD, &TIMEOUT, &CLASS, &POOL,
+    &SIZE, &PAGES, &MEMORY, &STRIDE, &CHAINS, &OPS, &DELAY, &LAYOUT, &INSIDE, &OUTSIDE, &PERIOD, &TIMEOUT, &CLASS, &POOL,
     &ORDER, &DEPTH, &MIX, &PROCESS, &STRIPES, &WRITES, &PER_PROCESS, &ITERATIONS, &SAMPLES, &SPAN,
 ];
 

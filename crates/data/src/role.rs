@@ -43,6 +43,13 @@ pub enum Role {
         /// The pool without the backoff that this one adds.
         backs_off: Option<Text>,
     },
+    /// A lock that workers take and give back; kernels of this role differ in the lock only.
+    Lock {
+        /// As that of a pool under a lock.
+        is_reference: bool,
+        /// The lock without the backoff that this one adds.
+        backs_off: Option<Text>,
+    },
     /// A pool of items without a lock.
     LockFreePool {
         /// The pool without the backoff that this one adds.
@@ -71,10 +78,12 @@ pub enum Role {
 }
 
 impl Role {
-    /// The pool without the backoff that this one adds.
+    /// The pool or lock without the backoff that this one adds.
     pub fn backs_off(&self) -> Option<&str> {
         match self {
-            Role::LockPool { backs_off, .. } | Role::LockFreePool { backs_off } => backs_off.as_deref(),
+            Role::LockPool { backs_off, .. } | Role::Lock { backs_off, .. } | Role::LockFreePool { backs_off } => {
+                backs_off.as_deref()
+            }
             _ => None,
         }
     }
@@ -123,6 +132,8 @@ pub enum Chase {
     Stride,
     /// Several random chains at once.
     Chains,
+    /// Several random chains at once, with arithmetic between the loads of each.
+    Computing,
 }
 
 /// Whose words a worker reads.

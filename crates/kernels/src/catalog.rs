@@ -23,7 +23,7 @@ static MODULES: &[&[&dyn Kernel]] = &[
     sync::counter::KERNELS, sync::ring::KERNELS, sync::create::KERNELS, sync::create::rate::KERNELS,
     sync::create::first::KERNELS, sync::create::hold::KERNELS, sync::context_switch::KERNELS, sync::call::KERNELS,
     sync::handoff::KERNELS, sync::fork_join::KERNELS, sync::uncontended::KERNELS, sync::barrier::KERNELS,
-    sync::sections::KERNELS, sync::preempted::KERNELS, timer::KERNELS, timer::TIMEOUT_KERNELS, timer::TIMESLICE_KERNELS,
+    sync::acquire::KERNELS, sync::sections::KERNELS, sync::preempted::KERNELS, timer::KERNELS, timer::TIMEOUT_KERNELS, timer::TIMESLICE_KERNELS,
     timer::INTERRUPTED_KERNELS,
 ];
 

@@ -13,7 +13,7 @@
 mod worker;
 
 use charz_data::card::{self, ROOM};
-use charz_data::params::{CHAINS, MEMORY, PAGES, SIZE, SPAN, STRIDE};
+use charz_data::params::{CHAINS, MEMORY, OPS, PAGES, SIZE, SPAN, STRIDE};
 use charz_data::{Bytes, Card, Family, Metric, Param, Params, Role};
 
 use crate::kernel::{Axes, Error, Sizes, Stage};
@@ -79,6 +79,22 @@ kernels! {
         .params(&[&SPAN, &SIZE, &MEMORY, &PAGES, &STRIDE, &CHAINS])
         .role(Role::Latency(card::Chase::Chains))
         .source("chase-random, with so many cycles that each has its share of the places")
+        .max_per_cycle(ROOM * LOADS);
+    chase, Order::Computing, Axes {
+        sizes: Sizes::Block,
+        lists: &[(&PAGES, "thp"), (&CHAINS, "1,2,4,8,16"), (&OPS, "0,100")],
+        alone: true,
+    } => CARD
+        .named("chase-compute", "follows several random cycles through a private block in turn: computes the place of the next \
+            load from what the last one found, by operations that wait for each other, asks for it, and goes on with the next cycle")
+        .metric(Metric::op_time("a load of any chain with the operations behind it: as long as one chain computes while \
+            others wait, more chains make it shorter"))
+        .uncounted_traffic("as for chase-random; a chain asks for its next place by a prefetch, behind which the core computes \
+            for the others: behind a load that waits it has room for a few hundred instructions only")
+        .params(&[&SPAN, &SIZE, &MEMORY, &PAGES, &OPS, &CHAINS, &STRIDE])
+        .role(Role::Latency(card::Chase::Computing))
+        .source("N. Nagarajayya, \"Improving Application Efficiency Through Chip Multi-Threading\" (2005), Figures 2, 3 and 7: \
+            C cycles of computing, then M of waiting")
         .max_per_cycle(ROOM * LOADS);
 }
 

@@ -7,6 +7,7 @@
 
 use std::hint::black_box;
 
+pub(crate) mod acquire;
 pub(crate) mod atomic;
 pub(crate) mod barrier;
 pub(crate) mod c2c;

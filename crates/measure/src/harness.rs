@@ -18,6 +18,7 @@ pub(crate) mod seen;
 mod sync;
 #[cfg(test)]
 mod tests;
+mod wakes;
 mod worker;
 
 use std::sync::Arc;

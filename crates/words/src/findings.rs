@@ -6,7 +6,7 @@ mod latency;
 mod tests;
 mod threads;
 
-use charz_claims::findings::{self, Claim, Finding, Product, Siblings, Spread};
+use charz_claims::findings::{self, Claim, Finding, Late, Product, Siblings, Spread};
 use charz_data::escape::counted;
 use charz_data::{report, units};
 use charz_estimate::{Estimate, Estimates};
@@ -54,6 +54,7 @@ fn text(found: &Finding<'_>) -> String {
         Claim::Collapse { falls, skipped, failed } => {
             format!("{kernel} {mapping} collapsed {}", threads::collapse(falls, skipped, failed))
         }
+        Claim::Late(own) => late(found, own),
         Claim::Quota(cpus) => threads::quota(*cpus, &found.evidence),
         Claim::Scaling(own) => threads::scaling(own),
         Claim::Limited(most, by) => {
@@ -92,6 +93,7 @@ fn text(found: &Finding<'_>) -> String {
         Claim::Reach(own) => latency::reach(own),
         Claim::Ahead(own) => latency::ahead(own),
         Claim::AtOnce(own) => latency::at_once(own),
+        Claim::Waits(own) => latency::waits(own),
         Claim::Loaded(cell, knee) => latency::loaded(cell, knee),
         Claim::Product(own) => product(own),
         Claim::Siblings(own) => siblings(kernel, own),
@@ -111,6 +113,22 @@ fn text(found: &Finding<'_>) -> String {
         }
         Claim::Spread(own) => spread(own),
     }
+}
+
+fn late(found: &Finding<'_>, own: &Late) -> String {
+    let [beside, quiet] = own.p99_ns.map(units::nanos);
+    let (kernel, mapping, workers) =
+        (found.kernel, found.mapping.unwrap_or_default(), found.workers.unwrap_or_default());
+    let (times, median) = (units::ratio(own.p99_ns[0] / own.p99_ns[1]), units::nanos(own.beside.p50_ns));
+    let free = match own.free {
+        0 => "which leaves no CPU free".to_owned(),
+        free => format!("though {} free", if free == 1 { "1 CPU was".to_owned() } else { format!("{free} CPUs were") }),
+    };
+    format!(
+        "other threads wake up late beside {kernel} {mapping} x{workers}, {free}: p99 {beside}, {times} times the {quiet} of the quiet \
+         machine; median {median}, max {}",
+        units::nanos(own.beside.max_ns as f64)
+    )
 }
 
 /// `2 threads`.

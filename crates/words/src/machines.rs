@@ -23,6 +23,7 @@ fn subject<'a>(subject: &Subject<'a>) -> &'a str {
         Subject::Level(_) => "repeated copies",
         Subject::Loads(Chase::Random) => "random loads",
         Subject::Loads(Chase::Stride) => "strided loads",
+        Subject::Loads(Chase::Computing) => "loads with computing between them",
         Subject::Loads(_) => "chains of loads",
         Subject::Kernel(name) => name,
     }

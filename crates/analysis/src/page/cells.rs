@@ -13,6 +13,7 @@ use charz_data::{Arrange, Card, Family, Role};
 pub(super) fn family(kernel: &Kernel<'_>) -> (String, String) {
     let (slug, title) = match kernel.role() {
         Role::LockPool { .. } => ("locks", "Locks around a list"),
+        Role::Lock { .. } => ("acquisitions", "Lock acquisitions"),
         Role::LockFreePool { .. } => ("lock-free", "Pools without a lock"),
         Role::Counter(_) => ("counters", "Shared counters"),
         Role::Ring => ("rings", "Token rings"),

@@ -24,7 +24,7 @@ struct Cost {
     about: &'static str,
 }
 
-const COSTS: [Cost; 4] = [
+const COSTS: [Cost; 5] = [
     Cost {
         name: "sharing-attempts",
         chapter: "Contention",
@@ -53,6 +53,15 @@ const COSTS: [Cost; 4] = [
         about: "the share of the time of all CPUs in use that was spent waiting",
     },
     Cost {
+        name: "sharing-wake-ups",
+        chapter: "Contention",
+        title: "wake-up p99 beside it",
+        of: |cell| cell.wake_ups().filter(|_| cell.value().is_some())?.p99_ns,
+        quantity: Quantity::Nanos,
+        scale: Scale::Log10,
+        about: "how late 1 of 100 wake-ups of a thread is that sleeps beside the workers: what other programs feel",
+    },
+    Cost {
         name: "hardware-ipc",
         chapter: "Hardware counters",
         title: "instructions per cycle",
@@ -75,7 +84,15 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>, chapter: &str) -> Vec<Figure> 
 
 /// Attempts, waits and fairness of each cell.
 pub(super) fn table(sorted: &CellsByKernel<'_>) -> Option<Table> {
-    let heading = ["line", "attempts per success", "waited", "CPU time lost waiting", "fairness", "max / min share"];
+    let heading = [
+        "line",
+        "attempts per success",
+        "waited",
+        "CPU time lost waiting",
+        "fairness",
+        "max / min share",
+        "wake-up p99 beside it",
+    ];
     let row = |own: SourcedCell<'_>| {
         let sharing = shared(own.cell)?;
         let number = |text: String, number: f64| Datum::number(format!("{text}{}", points::doubt(own.cell)), number);
@@ -91,6 +108,7 @@ pub(super) fn table(sorted: &CellsByKernel<'_>) -> Option<Table> {
             sharing.wait_share.map_or(Datum::none(), share),
             number(format!("{:.3}", sharing.fairness), sharing.fairness),
             unequal,
+            own.cell.wake_ups().and_then(|late| late.p99_ns).map_or(Datum::none(), |ns| number(units::nanos(ns), ns)),
         ];
         Some(Row::new(data, points::state(own.cell)))
     };

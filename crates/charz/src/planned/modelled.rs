@@ -134,6 +134,7 @@ impl Invoke for Model<'_> {
             frequency: Some(Frequency { before_hz: hz, after_hz: hz, highest_hz: hz, drift: 0.0 }),
             changes: Vec::new(),
             apart_ns: None,
+            wake_ups: None,
             program: None,
             no_counters: None,
         };

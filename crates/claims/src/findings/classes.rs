@@ -87,7 +87,7 @@ fn of_line<'a>(line: &Line<'a>, strands: u64) -> Option<Scaling<'a>> {
     let falls = line.counts(Unit::OpsPerSecond) && few.cell.workers == 1 && is_less;
     let more = many.cell.workers / few.cell.workers;
     let (class, holds) = match line.role() {
-        Role::LockPool { .. } | Role::Counter(CounterKind::Mutex) => (Class::Lock, falls),
+        Role::LockPool { .. } | Role::Lock { .. } | Role::Counter(CounterKind::Mutex) => (Class::Lock, falls),
         Role::LockFreePool { .. } | Role::Counter(CounterKind::Atomic) | Role::Adding(WordOwner::All) => {
             (Class::HotLine, falls)
         }

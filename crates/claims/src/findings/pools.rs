@@ -1,44 +1,73 @@
-//! The fastest of the pools that do the same, and which lock does most when threads want it at the same time.
+//! The fastest of the pools and locks that do the same, and which lock does most when threads want it at the same time.
 
 use super::{Claim, Facts, Finding, Line, Winner};
 use charz_data::report::Unit;
 use charz_data::{Arrange, Role};
 use charz_estimate::{Estimate, WIDEST, better, contests, grouped};
 
-/// Which pool does most of those under a mapping at a point, with as many workers.
+/// What does the same work, so one of them is the fastest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rivals {
+    LockedPools,
+    LockFreePools,
+    /// Locks with nothing behind them.
+    Locks,
+}
+
+impl Rivals {
+    /// In the order in which they are said.
+    const ALL: [Rivals; 3] = [Rivals::LockedPools, Rivals::Locks, Rivals::LockFreePools];
+
+    fn of(role: &Role) -> Option<Rivals> {
+        match role {
+            Role::LockPool { .. } => Some(Rivals::LockedPools),
+            Role::LockFreePool { .. } => Some(Rivals::LockFreePools),
+            Role::Lock { .. } => Some(Rivals::Locks),
+            _ => None,
+        }
+    }
+
+    fn is_role(self, role: &Role) -> bool {
+        Rivals::of(role) == Some(self)
+    }
+}
+
+/// Which pool or lock does most of those under a mapping at a point, with as many workers.
 #[derive(Debug)]
 pub struct Fastest<'a> {
-    /// Whether they are under a lock.
-    pub locks: bool,
+    pub rivals: Rivals,
     pub winner: Winner<'a>,
-    /// The pool that all are compared with, where it is neither the best nor among those that meet it.
+    /// The one that all are compared with, where it is neither the best nor among those that meet it.
     pub reference: Option<Estimate<'a>>,
     /// How many have too few runs.
     pub few: usize,
 }
 
-/// For each mapping, point and number of workers with two or more pools of a kind: of those under a lock, and of those without.
+/// For each mapping, point and number of workers with two or more of a kind.
 pub(super) fn fastest<'a>(facts: &Facts<'_, 'a>) -> Vec<Finding<'a>> {
-    let pools = facts.lines_of(Unit::OpsPerSecond, |role| is_lock(role) || matches!(role, Role::LockFreePool { .. }));
+    let pools = facts.lines_of(Unit::OpsPerSecond, |role| Rivals::of(role).is_some());
     let mut found = Vec::new();
     for pools in grouped(pools, |line| line.mapping()) {
         let role = |number: &Estimate<'_>| facts.report.role(&number.cell.kernel);
         let all = || pools.iter().flat_map(|line| line.numbers());
         // Of a run or two none is shown to be the fastest.
         let numbers: Vec<Estimate<'_>> = all().filter(|number| number.interval.is_some()).collect();
-        for locks in [true, false] {
-            let own = numbers.iter().copied().filter(|number| is_lock(role(number)) == locks);
+        for rivals in Rivals::ALL {
+            let own = numbers.iter().copied().filter(|number| rivals.is_role(role(number)));
             let place = |number: &Estimate<'_>| (number.cell.point, number.cell.workers);
             for best in contests(own, place) {
                 let is_beside = |number: &Estimate<'_>| place(number) == place(&best.number);
-                let few = all().filter(|number| is_lock(role(number)) == locks && is_beside(number));
+                let few = all().filter(|number| rivals.is_role(role(number)) && is_beside(number));
                 let few = few.filter(|number| number.interval.is_none()).count();
                 let is_rival =
-                    |line: &&&Line<'_>| is_lock(line.role()) == locks && line.cells[0].point == best.number.cell.point;
-                let rivals: Vec<&Line<'_>> = pools.iter().filter(is_rival).copied().collect();
-                let winner = Winner::of(best, &rivals);
-                let is_reference =
-                    |number: &&Estimate<'_>| matches!(role(number), Role::LockPool { is_reference: true, .. });
+                    |line: &&&Line<'_>| rivals.is_role(line.role()) && line.cells[0].point == best.number.cell.point;
+                let lines: Vec<&Line<'_>> = pools.iter().filter(is_rival).copied().collect();
+                let winner = Winner::of(best, &lines);
+                let is_reference = |number: &&Estimate<'_>| {
+                    use Role::{Lock, LockPool};
+                    matches!(role(number), LockPool { is_reference: true, .. } | Lock { is_reference: true, .. })
+                        && rivals.is_role(role(number))
+                };
                 let beside = |number: &&Estimate<'_>| place(number) == place(&winner.best);
                 let reference = numbers.iter().copied().find(|number| is_reference(&number) && beside(&number));
                 let value = reference.map(|reference| winner.best.value / reference.value);
@@ -47,15 +76,11 @@ pub(super) fn fastest<'a>(facts: &Facts<'_, 'a>) -> Vec<Finding<'a>> {
                     |reference: &Estimate<'_>| named.clone().any(|named| named.cell.kernel == reference.cell.kernel);
                 let reference = reference.filter(|reference| !is_named(reference));
                 let cell = winner.best.cell;
-                found.push(Finding::on(cell, value, Claim::Fastest(Fastest { locks, winner, reference, few })));
+                found.push(Finding::on(cell, value, Claim::Fastest(Fastest { rivals, winner, reference, few })));
             }
         }
     }
     found
-}
-
-fn is_lock(role: &Role) -> bool {
-    matches!(role, Role::LockPool { .. })
 }
 
 /// From so many times the work outside below which a lock is the limit on, waiting costs 6% at most.
@@ -82,11 +107,11 @@ pub struct Lock<'a> {
 
 /// With as many threads as there are CPUs for.
 pub(super) fn lock<'a>(facts: &Facts<'_, 'a>) -> Vec<Finding<'a>> {
-    most(facts).into_iter().collect()
+    [Rivals::LockedPools, Rivals::Locks].into_iter().filter_map(|rivals| most(facts, rivals)).collect()
 }
 
-fn most<'a>(facts: &Facts<'_, 'a>) -> Option<Finding<'a>> {
-    let kernels = grouped(facts.numbers(Unit::OpsPerSecond, is_lock), |number| {
+fn most<'a>(facts: &Facts<'_, 'a>, rivals: Rivals) -> Option<Finding<'a>> {
+    let kernels = grouped(facts.numbers(Unit::OpsPerSecond, |role| rivals.is_role(role)), |number| {
         (number.cell.kernel.as_str(), number.cell.mapping.as_str(), number.cell.point)
     });
     let mut rivals: Vec<[Estimate<'_>; 2]> = kernels.iter().flat_map(|numbers| pairs(numbers, facts.strands)).collect();

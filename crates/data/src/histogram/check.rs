@@ -40,7 +40,7 @@ impl JointHistogram {
 
 impl Histogram {
     /// What the types cannot say.
-    fn contradiction(&self, count: u64) -> Option<&'static str> {
+    pub(crate) fn contradiction(&self, count: u64) -> Option<&'static str> {
         if !ascending(&self.bins, BITS) {
             return Some("has bins of times that are out of order or none");
         }

@@ -41,7 +41,7 @@ fn every_default_is_a_value_that_can_be_typed() {
 
 #[test]
 fn what_makes_no_sense_is_refused_in_a_clause() {
-    let cases: [(&Param, &[(&str, &str)]); 8] = [
+    let cases: [(&Param, &[(&str, &str)]); 9] = [
         (
             &SIZE,
             &[
@@ -64,6 +64,7 @@ fn what_makes_no_sense_is_refused_in_a_clause() {
                 ("0x1", "whole"),
             ],
         ),
+        (&OPS, &[("99", "next one is 100"), ("4098", "maximum of 4096")]),
         (&PAGES, &[("8k", "4k, thp, 2m or 1g")]),
         (&MEMORY, &[("far", "node:N"), ("node:x", "OS id")]),
         (&PERIOD, &[("soon", "fitting, closed"), ("3s", "maximum of 2 s"), ("0s", "minimum")]),

@@ -268,6 +268,7 @@ decided! {
         looked_ns: number,
         apart_ns: number,
         changes: |changes: Vec<String>| changes.into_iter().map(change).collect(),
+        wake_ups: within,
         no_counters: |why: Option<String>| why.map(|_| NO_REASON.to_owned()),
         program: within,
     }

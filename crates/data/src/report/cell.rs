@@ -3,7 +3,7 @@
 use crate::checks::MOVED;
 use crate::params::Params;
 use crate::words::words;
-use crate::{Card, Distribution, Family, Hardware, JointHistogram, Role, Sharing};
+use crate::{Card, Distribution, Family, Hardware, Histogram, JointHistogram, Role, Sharing, WakeUps};
 use serde::{Deserialize, Serialize};
 
 use super::evidence::{Evidence, Mark};
@@ -349,6 +349,13 @@ impl Cell {
         seats.sort_unstable();
         seats.dedup();
         seats.len() == self.seats.len()
+    }
+
+    /// How late an innocent thread woke up beside its workers; `None` where none was looked at.
+    pub fn wake_ups(&self) -> Option<WakeUps> {
+        let seen = self.invocations.iter().filter_map(|one| one.evidence.as_ref()?.wake_ups.as_ref());
+        let seen: Vec<&Histogram> = seen.filter(|times| times.count() > 0).collect();
+        (!seen.is_empty()).then(|| WakeUps::of(&Histogram::sum(&seen)))
     }
 
     /// Whether a check of the cell makes its number doubtful.

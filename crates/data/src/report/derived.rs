@@ -10,7 +10,7 @@ use super::number::{Interval, Measured};
 use super::point::Point;
 use super::read::{any_version, check_concluded};
 use super::{Report, Schema};
-use crate::{Hardware, Shape, Sharing};
+use crate::{Hardware, Shape, Sharing, WakeUps};
 
 /// What follows from the runs, by the rules of the charz that wrote the file; charz reads none of it.
 #[derive(Serialize)]
@@ -89,6 +89,9 @@ struct Concluded {
     /// What the workers cost each other; absent where they share nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     contention: Option<Sharing>,
+    /// How late a thread that slept woke up beside the workers; absent where none was looked at.
+    #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
+    wake_ups: Option<WakeUps>,
     /// What the hardware counters say; absent where nothing was counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     hardware: Option<Hardware>,
@@ -164,6 +167,7 @@ impl Concluded {
                 second_shorter: found.second_shorter,
             }),
             contention: cell.contention,
+            wake_ups: cell.wake_ups(),
             hardware: cell.hardware,
             energy: cell.energy.clone(),
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::checks::Severity;
+use crate::histogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 /// A reason to distrust a number.
@@ -51,6 +52,10 @@ pub struct Evidence {
     /// first run of the configuration since the sweep was begun or resumed: the setting's name, a colon, and how it changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
+    /// How late a thread that no CPU was asked for woke up while it slept until fixed times, in an iteration behind those that count, beside the
+    /// workers; of the empty kernel beside nothing. Absent of kernels whose workers do not contend, and of short iterations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake_ups: Option<Histogram>,
     /// Why hardware counters did not count although they were asked for; absent where they did, or were not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_counters: Option<String>,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::card::{Access, Chase, CounterKind, LineOperation, Multiplier, Numbers, Waiter, WordOwner, Words};
 use crate::params::{
-    CHAINS, DELAY, DEPTH, INSIDE, ITERATIONS, LAYOUT, MEMORY, ORDER, OUTSIDE, PAGES, PERIOD, Param, SAMPLES, SIZE,
+    CHAINS, DELAY, DEPTH, INSIDE, ITERATIONS, LAYOUT, MEMORY, OPS, ORDER, OUTSIDE, PAGES, PERIOD, Param, SAMPLES, SIZE,
     SPAN, STRIDE, TIMEOUT,
 };
 use crate::{Card, Family, Metric, Role, Times};
@@ -33,6 +33,7 @@ const WAKE: &[&Param] = &[&SAMPLES, &PERIOD];
 fn known() -> Vec<Card> {
     use Family::{Compute, Memory, Sync, Timer, Workload};
     let lock = |is_reference, backs_off| Role::LockPool { is_reference, backs_off };
+    let alone = |is_reference, backs_off| Role::Lock { is_reference, backs_off };
     let free = |backs_off| Role::LockFreePool { backs_off };
     let arithmetic: &[&Param] = &[&ITERATIONS, &LAYOUT];
     let rows: Vec<(&str, Family, Role, &'static [&'static Param])> = vec![
@@ -50,12 +51,16 @@ fn known() -> Vec<Card> {
         ("chase-random", Memory, Role::Latency(Chase::Random), LOADS),
         ("chase-stride", Memory, Role::Latency(Chase::Stride), LOADS),
         ("chase-chains", Memory, Role::Latency(Chase::Chains), &[&SPAN, &SIZE, &MEMORY, &PAGES, &STRIDE, &CHAINS]),
+        ("chase-compute", Memory, Role::Latency(Chase::Computing), &[&SPAN, &SIZE, &PAGES, &CHAINS, &OPS]),
         ("cas-counter", Sync, Role::Other, &[&SPAN]),
         ("pool-std", Sync, lock(false, None), POOL),
         ("pool-parking-lot", Sync, lock(true, None), POOL),
         ("pool-tas", Sync, lock(false, None), POOL),
         ("pool-tas-backoff", Sync, lock(false, Role::backoff_of("pool-tas")), POOL),
         ("pool-mcs", Sync, lock(false, None), POOL),
+        ("acquire-parking-lot", Sync, alone(true, None), POOL),
+        ("acquire-tas", Sync, alone(false, None), POOL),
+        ("acquire-mcs", Sync, alone(false, None), POOL),
         ("pool-treiber", Sync, free(None), POOL),
         ("pool-treiber-backoff", Sync, free(Role::backoff_of("pool-treiber")), POOL),
         ("pool-deque", Sync, free(None), POOL),

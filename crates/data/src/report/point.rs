@@ -48,6 +48,8 @@ point! {
     stride_bytes: u64 = STRIDE,
     /// Chains of loads that a worker follows at once.
     chains: u64 = CHAINS,
+    /// Arithmetic operations between a load and the next of its chain.
+    ops_per_load: u64 = OPS,
     /// Steps of about a nanosecond that workers which load the memory make between two portions.
     delay: u64 = DELAY,
     /// Work inside a critical section, in steps of about a nanosecond.

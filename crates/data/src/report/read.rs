@@ -368,6 +368,10 @@ pub fn check_invocation(cell: &Cell, invocation: &Invocation) -> Result<(), &'st
     if !seen.into_iter().all(|quantity| (0.0..=1e24).contains(quantity)) {
         return Err("has a circumstance that cannot have been counted");
     }
+    let wake_ups = invocation.evidence.as_ref().and_then(|evidence| evidence.wake_ups.as_ref());
+    if let Some(what) = wake_ups.and_then(|times| times.contradiction(times.count())) {
+        return Err(what);
+    }
     let speeds = &invocation.speeds;
     let are_speeds = speeds.len() as u64 == cell.workers && speeds.iter().all(|speed| (1..=FULL).contains(speed));
     if !speeds.is_empty() && !are_speeds {

@@ -146,6 +146,23 @@ fn runs_go_on_where_the_last_one_ended() {
     }
 }
 
+/// No head gets to its place unless all operations were done: what a place holds is no address.
+#[test]
+fn what_is_loaded_is_computed_before_the_next_load() {
+    for (chains, ops) in [(1, 0), (1, 2), (3, 100), (16, 4096)] {
+        let params = Params { ops_per_load: ops, ..params(1000, 64, chains) };
+        let mut chaser = Chaser::new(stage(Order::Computing, &params), 0).unwrap();
+        let block = chaser.rings.block();
+        let region = block.region();
+        let is_address = |line: &Line| (region.start..region.start + region.bytes).contains(&(line.0[0] as usize));
+        assert_eq!(block.lines().iter().any(is_address), ops == 0, "{ops} operations");
+        assert_eq!(block.lines().iter().all(is_address), ops == 0 && chains == 1, "{ops} operations");
+        let work = chaser.run(&watch(Some(params.span())));
+        assert!(work.ops.0 > 0 && work.ops.0.is_multiple_of(chains) && chaser.loads == work.ops.0 / chains);
+        assert_eq!(chaser.verify(), Ok(()));
+    }
+}
+
 #[test]
 fn a_round_before_a_run_counts_as_no_work() {
     let mut chaser = Chaser::new(stage(Order::Random, &params(1000, 64, 1)), 0).unwrap();
@@ -173,6 +190,8 @@ fn parameters_without_sense_are_refused() {
     for chains in [0, 17, u64::MAX] {
         check_refused(KERNELS[3], 1, params(100, 64, chains), "1 to 16 chains");
     }
+    let odd = Params { ops_per_load: 3, ..params(100, 64, 1) };
+    check_refused(KERNELS[4], 1, odd, "an even number");
     check_refused(KERNELS[0], 1, params((1 << 32) + 1, 64, 1), "a longer stride or a smaller size");
     let huge = Params { size_bytes: u64::MAX, stride_bytes: u64::MAX - 63, ..Params::SMALL };
     assert!(matches!(KERNELS[1].stage(&huge, 1).unwrap().worker(0).err(), Some(Error::Refused(_))));

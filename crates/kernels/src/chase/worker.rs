@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use charz_data::params::MAX_OPS;
 use charz_data::{PageKind, Params, Work};
 
 use crate::block::{Block, Line, Region};
@@ -27,6 +28,8 @@ pub(super) struct Chasing {
     rings: usize,
     length: usize,
     pages: PageKind,
+    /// Pairs of operations between a load and the next of its ring.
+    pairs: u64,
 }
 
 impl Chasing {
@@ -51,9 +54,13 @@ impl Chasing {
                 "links {most} places at most, not {places}: ask for a longer stride or a smaller size"
             ));
         }
+        let ops = if order == Order::Computing { params.ops_per_load } else { 0 };
+        if ops % 2 != 0 || ops > MAX_OPS {
+            return refused(format!("does 0 to {MAX_OPS} operations per load, an even number, not {ops}"));
+        }
         let (lines, step) = (size as usize / Line::BYTES, stride as usize / Line::BYTES);
         let (rings, length) = (chains as usize, (places / chains) as usize);
-        Ok(Chasing { name, order, lines, step, rings, length, pages: params.pages })
+        Ok(Chasing { name, order, lines, step, rings, length, pages: params.pages, pairs: ops / 2 })
     }
 }
 
@@ -67,14 +74,14 @@ pub(super) struct Chaser {
 
 impl Chaser {
     pub(super) fn new(stage: Chasing, rank: usize) -> Result<Self, Error> {
-        let Chasing { name, order, lines, step, rings, length, pages } = stage;
+        let Chasing { name, order, lines, step, rings, length, pages, pairs } = stage;
         let block = Block::zeroed(lines, pages)?;
         let rings = order.link(block, rings, length, step, SEED + rank as u64).ok_or_else(|| {
             Error::Wrong(format!(
                 "{name}: the places of the block were not linked to full cycles: nothing can be measured"
             ))
         })?;
-        Ok(Chaser { name, order, rings, loads: 0 })
+        Ok(Chaser { name, order, rings: rings.computing(pairs), loads: 0 })
     }
 
     /// Follows the rings for a stretch, and returns how many loads that were of each.
@@ -83,6 +90,10 @@ impl Chaser {
             Order::Unrolled => {
                 self.rings.follow_long(turns);
                 turns * LONG_TURN
+            }
+            Order::Computing => {
+                self.rings.compute(turns);
+                turns
             }
             Order::Random | Order::Ascending => {
                 self.rings.follow(turns);
@@ -134,6 +145,8 @@ pub(crate) enum Order {
     /// Any, all with the same chance.
     Random,
     Ascending,
+    /// Random, with operations between the loads of a ring.
+    Computing,
     /// Ascending, of a single ring, by a loop of [`LONG_TURN`] load instructions.
     Unrolled,
 }
@@ -145,7 +158,7 @@ impl Order {
     /// The memory that it takes to draw one, in bytes.
     pub(super) fn footprint(self, places: u64) -> u64 {
         match self {
-            Order::Random => places.saturating_mul(size_of::<u32>() as u64),
+            Order::Random | Order::Computing => places.saturating_mul(size_of::<u32>() as u64),
             Order::Ascending | Order::Unrolled => 0,
         }
     }
@@ -155,7 +168,7 @@ impl Order {
     /// `None` if what was to be linked are no such rings.
     pub(super) fn link(self, block: Block, rings: usize, length: usize, step: usize, seed: u64) -> Option<Rings> {
         match self {
-            Order::Random => {
+            Order::Random | Order::Computing => {
                 let order = shuffled(rings * length, seed);
                 Rings::link(block, rings, length, |rank| order[rank] as usize * step)
             }

@@ -1,41 +1,26 @@
-//! Sections under several locks, and under a lock for readers and writers.
-//!
-//! * `lock-striped`: each section takes one of `--stripes` locks at random. One lock for everything is the first step of a scalable program, and
-//!   an array of locks by a hash the second (S. Sistare, "Solaris Scalability").
-//! * `rwlock-*`: of a hundred sections `--writes` change two words, and the others look whether the two are the same.
+//! Sections under a lock for readers and writers: of a hundred sections `--writes` change two words, and the others look whether the two are
+//! the same.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use charz_data::card::ROOM;
-use charz_data::params::{INSIDE, OUTSIDE, SPAN, STRIPES, WRITES};
-use charz_data::{Bytes, Card, Contention, Family, Metric, Params, Work};
+use charz_data::params::{INSIDE, OUTSIDE, SPAN, WRITES};
+use charz_data::{Bytes, Card, Family, Metric, Params, Work};
 use crossbeam::utils::CachePadded;
 
-use super::lock::{Lock, Parked};
-use super::mutexes;
 use super::section;
-use super::wait_stats::WaitStats;
 use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
 use crate::plain::{Extent, PlainKernel, kernels, stage};
 use crate::watch::Watch;
 
-const SISTARE: &str =
-    "S. Sistare, Solaris scalability: fine-grained locking, by hashed arrays of locks whose number grows with the CPUs";
 const CARD: Card = Card::new("", Family::Sync, "", Metric::ops("one section"))
     // A lock is taken and given back by a word that changes twice: at least the 4 cycles of a load from the first-level cache each
     // (Agner Fog, "Instruction tables").
     .max_per_cycle(ROOM / 8.0)
     .blocks_in_kernel(true);
 kernels! {
-    striped => CARD.named(
-            "lock-striped",
-            "takes one of several mutexes of Rust's standard library at random, adds to the word behind it, and gives it back",
-        )
-        .params(&[&SPAN, &STRIPES, &INSIDE, &OUTSIDE])
-        .uncounted_traffic("the lock and its word move from core to core")
-        .source(SISTARE);
     read_write::<std::sync::RwLock<[u64; 2]>> => CARD.named(
             "rwlock-std",
             "reads two words under Rust's std::sync::RwLock, and changes them once in so many times",
@@ -50,104 +35,6 @@ kernels! {
         .params(&[&SPAN, &WRITES, &INSIDE, &OUTSIDE])
         .uncounted_traffic("readers change the lock too: its line moves from core to core")
         .source("The crate parking_lot, RwLock");
-}
-
-/// A lock with the word behind it.
-struct Stripe {
-    lock: Parked<mutexes::Std>,
-    count: AtomicU64,
-}
-
-struct Stripes {
-    all: Box<[CachePadded<Stripe>]>,
-    /// Sections of a run, once their workers have ended it.
-    done: AtomicU64,
-}
-
-const fn striped(card: &'static Card) -> PlainKernel {
-    let footprint = |_: &PlainKernel, params: &Params| {
-        Bytes(params.stripes.saturating_mul(size_of::<CachePadded<Stripe>>() as u64))
-    };
-    let kernel = PlainKernel::new(card, (), footprint, |kernel, params, workers| {
-        let stripe = |_| -> Result<_, Error> {
-            Ok(CachePadded::new(Stripe { lock: Parked::new(workers)?, count: AtomicU64::new(0) }))
-        };
-        let all = (0..params.stripes).map(stripe).collect::<Result<_, Error>>()?;
-        let stripes = Arc::new(Stripes { all, done: AtomicU64::new(0) });
-        let (name, sections) = (kernel.name(), [params.inside_steps, params.outside_steps]);
-        stage("std::sync::Mutex", Extent::Span(kernel.span(params)?), move |rank| {
-            let (stripes, random) = (Arc::clone(&stripes), 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * rank as u64 + 1));
-            Ok(Box::new(Striped {
-                name,
-                rank,
-                stripes,
-                sections,
-                random,
-                state: rank as u64,
-                stats: CachePadded::default(),
-            }))
-        })
-    });
-    kernel.shares_memory()
-}
-
-struct Striped {
-    name: &'static str,
-    rank: usize,
-    stripes: Arc<Stripes>,
-    sections: [u64; 2],
-    random: u64,
-    state: u64,
-    stats: CachePadded<Contention>,
-}
-
-impl Worker for Striped {
-    fn prepare(&mut self) {
-        // Relaxed: the workers begin their runs only after all have prepared, by other means.
-        if self.rank == 0 {
-            self.stripes.all.iter().for_each(|stripe| stripe.count.store(0, Ordering::Relaxed));
-            self.stripes.done.store(0, Ordering::Relaxed);
-        }
-    }
-
-    fn run(&mut self, watch: &Watch) -> Work {
-        let (mut stats, mut pace, mut done) = (WaitStats::default(), Pace::start(), 0);
-        let [inside, outside] = self.sections;
-        let all = &self.stripes.all;
-        while !watch.should_stop() {
-            for _ in 0..pace.attempts() {
-                // The generator xorshift64 of G. Marsaglia, Journal of Statistical Software 8 (2003).
-                self.random ^= self.random << 13;
-                self.random ^= self.random >> 7;
-                self.random ^= self.random << 17;
-                let stripe = &all[(self.random % all.len() as u64) as usize];
-                self.state = stripe.lock.with(self.rank, None, &mut stats, || {
-                    // Not in one step: what is lost without the lock is missing at the end.
-                    let count = stripe.count.load(Ordering::Relaxed);
-                    let state = section(inside, self.state);
-                    stripe.count.store(count + 1, Ordering::Relaxed);
-                    state
-                });
-                self.state = section(outside, self.state);
-                done += 1;
-            }
-            pace.adapt();
-        }
-        self.stripes.done.fetch_add(done, Ordering::Relaxed);
-        *self.stats = Contention { attempts: done, failures: 0, ..stats.counts() };
-        self.state = std::hint::black_box(self.state);
-        Work::ops(done)
-    }
-
-    fn verify(&mut self) -> Result<(), Error> {
-        let counted: u64 = self.stripes.all.iter().map(|stripe| stripe.count.load(Ordering::Relaxed)).sum();
-        let done = self.stripes.done.load(Ordering::Relaxed);
-        Error::unless(counted == done, self.name, || format!("{done} sections counted up to {counted}"))
-    }
-
-    fn contention(&self) -> Option<Contention> {
-        Some(*self.stats)
-    }
 }
 
 /// A lock for readers and writers of two words.
@@ -271,19 +158,6 @@ mod tests {
     use super::*;
     use crate::tests::watch;
     use charz_data::Params;
-
-    #[test]
-    fn a_section_that_was_lost_is_noticed() {
-        let stripes = Arc::new(Stripes {
-            all: [CachePadded::new(Stripe { lock: Parked::new(1).unwrap(), count: AtomicU64::new(7) })].into(),
-            done: AtomicU64::new(8),
-        });
-        let (sections, stats) = ([0; 2], CachePadded::default());
-        let mut worker = Striped { name: "x", rank: 0, stripes, sections, random: 1, state: 0, stats };
-        assert!(matches!(worker.verify(), Err(Error::Wrong(why)) if why.contains("8 sections counted up to 7")));
-        worker.prepare();
-        assert_eq!(worker.verify(), Ok(()));
-    }
 
     #[test]
     fn torn_words_are_noticed() {

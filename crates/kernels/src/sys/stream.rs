@@ -102,7 +102,7 @@ impl Ahead {
 
 /// Asks for a line, wherever it may be: addresses without memory are ignored.
 #[inline(always)]
-fn prefetch(line: *const Line) {
+pub(super) fn prefetch<T>(line: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86_64 CPU has the instruction, which never faults and changes nothing but the caches.
     unsafe {

@@ -14,6 +14,7 @@ use super::frequency::Frequencies;
 use super::gate::{Decision, Gate};
 use super::pages::{self, PlacedRegion};
 use super::seen::Seen;
+use super::wakes;
 use super::worker::{Outcome, Stamped, WorkerContext};
 use super::{Bench, Cell, Failure, blocks};
 
@@ -128,20 +129,33 @@ impl Watched {
                 gate.close();
                 return;
             }
-            let before = MachineCounts::read(&seats);
+            let (before, start) = (MachineCounts::read(&seats), Instant::now());
             if gate.arrive() == Decision::NoGo || gate.arrive() == Decision::NoGo {
                 return;
             }
+            let took = start.elapsed();
             self.machine.push(MachineCounts::read(&seats).since(before));
             self.evidence.busy = Usage::read().zip(begun).map(|(now, begun)| now.since(begun));
             let last = round == cell.repetitions || round >= LEAST_REPETITIONS && since.elapsed() >= bench.enough;
             self.repetitions = if last { round } else { cell.repetitions };
+            let is_looked = last && since.elapsed() < bench.enough && wakes::looks_beside(cell.kernel.card(), took);
             if last {
                 self.evidence.seen = seen.since();
+                self.evidence.wake_ups = wakes::quiet(cell.kernel.card());
             }
             // Relaxed: the workers read it after the gate, which orders it before.
-            enough.store(last, Ordering::Relaxed);
-            if gate.arrive() == Decision::NoGo || last {
+            enough.store(last && !is_looked, Ordering::Relaxed);
+            if gate.arrive() == Decision::NoGo {
+                return;
+            }
+            if is_looked && gate.arrive() == Decision::Go {
+                self.evidence.wake_ups = wakes::beside(gate);
+                enough.store(true, Ordering::Relaxed);
+                if gate.arrive() == Decision::Go {
+                    let _ = gate.arrive();
+                }
+            }
+            if last {
                 return;
             }
         }

@@ -76,6 +76,11 @@ impl Gate {
         if queue.generation == generation { Decision::NoGo } else { Decision::Go }
     }
 
+    /// Whether all parties but one have arrived.
+    pub fn awaits_one(&self) -> bool {
+        self.lock().arrived + 1 == self.parties
+    }
+
     /// Whether [`Gate::spin_release`] makes workers wait for each other.
     pub fn spins(&self) -> bool {
         self.spinners > 0

@@ -214,8 +214,23 @@ fn run_with_memory(
 }
 
 fn run_for(
-    mut system: System,
+    system: System,
     kernel: Faulty,
+    seats: &[Option<u32>],
+    homes: &[Vec<u32>],
+    enough: Duration,
+) -> Result<Invocation, Failure> {
+    let clock: Arc<dyn Clock> = match kernel.fault {
+        Fault::SetsTheClock(_) => Arc::new(RealtimeClock::new(settable)),
+        _ => Arc::new(FakeClock::new(10)),
+    };
+    run_kernel(system, kernel, clock, seats, homes, enough)
+}
+
+fn run_kernel(
+    mut system: System,
+    kernel: impl Kernel + 'static,
+    clock: Arc<dyn Clock>,
     seats: &[Option<u32>],
     homes: &[Vec<u32>],
     enough: Duration,
@@ -224,10 +239,7 @@ fn run_for(
         Params { iterations: 1, size_bytes: 1, pages: PageKind::Small, layout: Layout::Padded, ..Params::SMALL };
     let counters = system.counters.take();
     let binder = Binder::through(system);
-    let (clock, stop): (Arc<dyn Clock>, _) = match kernel.fault {
-        Fault::SetsTheClock(_) => (Arc::new(RealtimeClock::new(settable)), Stop::new()),
-        _ => (Arc::new(FakeClock::new(10)), Stop::new()),
-    };
+    let stop = Stop::new();
     let time_box = Duration::from_secs(60);
     let bench = Bench {
         binder: &binder,
@@ -422,4 +434,67 @@ fn all_workers_are_counted_or_none() {
     }
     let without = run(Fault::None, 2).unwrap();
     assert!(!without.is_counted() && without.evidence.unwrap().no_counters.is_none());
+}
+
+/// Whose workers contend, for so long.
+struct Slow(&'static Card, Duration, Arc<AtomicUsize>);
+
+impl Kernel for Slow {
+    fn card(&self) -> &'static Card {
+        self.0
+    }
+    fn footprint(&self, _: &Params) -> Bytes {
+        Bytes(0)
+    }
+    fn stage(&self, _: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
+        Ok(Box::new(Slow(self.0, self.1, Arc::clone(&self.2))))
+    }
+}
+
+impl Stage for Slow {
+    fn variant(&self) -> &'static str {
+        "test"
+    }
+    fn work(&self) -> Work {
+        Work::ops(1)
+    }
+    fn worker(&self, _: usize) -> Result<Box<dyn Worker>, Error> {
+        Ok(Box::new(Slow(self.0, self.1, Arc::clone(&self.2))))
+    }
+}
+
+impl Worker for Slow {
+    fn run(&mut self, _: &Watch) -> Work {
+        std::thread::sleep(self.1);
+        self.2.fetch_add(1, Ordering::Relaxed);
+        Work::ops(1)
+    }
+}
+
+/// The iteration beside which a thread wakes up is one more, and no number has it.
+#[test]
+fn wake_ups_are_looked_at_behind_what_counts() {
+    const fn card(family: Family) -> Card {
+        Card::new("slow", family, "sleeps", Metric::ops("one sleep")).source("these tests")
+    }
+    static CARDS: [Card; 3] = [card(Family::Sync), card(Family::Memory), card(Family::Floor)];
+    let [long, short] = [Duration::from_millis(5), Duration::ZERO];
+    for (card, time, runs, looks) in [
+        (&CARDS[0], long, 4, true),
+        (&CARDS[0], short, 3, false),
+        (&CARDS[1], long, 3, false),
+        (&CARDS[2], short, 3, true),
+    ] {
+        let count = Arc::new(AtomicUsize::new(0));
+        let kernel = Slow(card, time, Arc::clone(&count));
+        let (clock, seats) = (Arc::new(FakeClock::new(10)), [Some(0), Some(1)]);
+        let measured = run_kernel(System::default(), kernel, clock, &seats, &[], Duration::MAX).unwrap();
+        let wake_ups = measured.evidence.unwrap().wake_ups;
+        // On a machine that is so busy that a short iteration takes milliseconds it is looked at too.
+        if time == long || card.family != Family::Sync {
+            assert_eq!((count.load(Ordering::Relaxed), wake_ups.is_some()), (2 * runs, looks), "{:?}", card.family);
+        }
+        assert_eq!((measured.runs.len(), measured.ending), (3, Ending::Done));
+        assert!(wake_ups.is_none_or(|times| times.count() > 0));
+    }
 }

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use charz_data::Program;
 use charz_data::escape::plain;
 use charz_data::params::{PARAMS, Param};
 use charz_data::report::{
     Cell, Counts, Distribution, Hardware, Interval, Invocation, Measured, Pages, Report, Sharing, Summary,
 };
+use charz_data::{Program, WakeUps};
 
 /// What the columns are made of. What is no result stays in the report: a row of numbers without a value would be taken for one.
 struct Row<'a> {
@@ -22,6 +22,7 @@ struct Row<'a> {
     times: Option<&'a Distribution>,
     sharing: Option<Sharing>,
     hardware: Option<Hardware>,
+    wake_ups: Option<WakeUps>,
 }
 
 impl<'a> From<&'a Cell> for Row<'a> {
@@ -39,6 +40,7 @@ impl<'a> From<&'a Cell> for Row<'a> {
             pages: last.and_then(|invocation| invocation.evidence.as_ref()?.pages),
             times: cell.distribution.as_ref().filter(|_| value.is_some()),
             sharing: cell.contention.filter(|_| value.is_some()),
+            wake_ups: cell.wake_ups().filter(|_| value.is_some()),
             hardware: cell.hardware.filter(|_| value.is_some()),
         }
     }
@@ -47,7 +49,7 @@ impl<'a> From<&'a Cell> for Row<'a> {
 /// The name of a column, and its field; one whose value is not known is empty.
 type Column = (&'static str, fn(&Row<'_>) -> String);
 
-const COLUMNS: [Column; 63] = [
+const COLUMNS: [Column; 65] = [
     ("kernel", |row| harmless(&row.cell.kernel)),
     ("mapping", |row| harmless(&row.cell.mapping)),
     ("workers", |row| row.cell.workers.to_string()),
@@ -99,6 +101,8 @@ const COLUMNS: [Column; 63] = [
     ("wait_share", |row| number(row.sharing.and_then(|sharing| sharing.wait_share))),
     ("fairness", |row| number(row.sharing.map(|sharing| sharing.fairness))),
     ("most_to_least", |row| number(row.sharing.and_then(|sharing| sharing.most_to_least))),
+    ("wake_up_p50_ns", |row| number(row.wake_ups.map(|late| late.p50_ns))),
+    ("wake_up_p99_ns", |row| number(row.wake_ups.and_then(|late| late.p99_ns))),
     ("level", |row| harmless(row.cell.level.as_deref().unwrap_or_default())),
     ("traffic", |row| number(row.cell.traffic)),
     ("mips", |row| number(row.hardware.and_then(|found| found.mips))),

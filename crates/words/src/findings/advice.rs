@@ -1,6 +1,6 @@
 //! What a program on this machine should do.
 
-use charz_claims::findings::{Fastest, Lock, Spin, Winner};
+use charz_claims::findings::{Fastest, Lock, Rivals, Spin, Winner};
 use charz_data::escape::counted;
 use charz_data::units;
 use charz_estimate::{Estimate, Quantity};
@@ -44,7 +44,11 @@ pub(super) fn fastest(own: &Fastest<'_>) -> String {
         0 => String::new(),
         few => format!("; too few runs of {}", counted(few, "other")),
     };
-    let what = if own.locks { "lock" } else { "pool without a lock" };
+    let what = match own.rivals {
+        Rivals::LockedPools => "lock",
+        Rivals::LockFreePools => "pool without a lock",
+        Rivals::Locks => "lock alone",
+    };
     let cell = best.cell;
     let head = format!("{} {}{}", threads(cell.workers), cell.mapping, point::label(&cell.point));
     let (kernel, number, lacking) = (&cell.kernel, shown(best), lacking(&own.winner));

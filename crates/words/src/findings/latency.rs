@@ -2,7 +2,8 @@
 
 use charz_claims::curve::{Edge, MEMORY, Plateau};
 use charz_claims::curves::Curve;
-use charz_claims::findings::{Ahead, AtOnce, Knee, Levels, Load, Misfit, Reached};
+use charz_claims::findings::{Ahead, AtOnce, Contexts, Hidden, Knee, Levels, Load, Misfit, Reached, Waits};
+use charz_data::escape::counted;
 use charz_data::report::{Cell, Point, Unit};
 use charz_data::units;
 
@@ -115,6 +116,34 @@ pub(super) fn at_once(own: &AtOnce<'_>) -> String {
         format!("{times:.1}{doubt} at {size} ({slow} with 1 chain, {fast} with {count})")
     });
     format!("{}: parallel loads: {}", family_name(&own.curve), parts.collect::<Vec<_>>().join(", "))
+}
+
+pub(super) fn waits(own: &Waits<'_>) -> String {
+    let doubt = units::doubt(own.doubtful);
+    let word = match own.contexts {
+        Contexts::Chains => "chain",
+        Contexts::Strands => "strand",
+    };
+    let several = |number: u64| counted(number as usize, word);
+    let hidden = match own.hidden {
+        Hidden::From(0, enough) => format!("hidden from {} on", several(enough)),
+        Hidden::From(few, enough) => format!("hidden from {} on ({few} wait)", several(enough)),
+        Hidden::NotBy(most) => format!("not hidden by {}", several(most)),
+    };
+    let cycles = |ns: f64| own.hz.map(|hz| format!(" ({} cycles)", units::count_of(ns * hz / 1e9))).unwrap_or_default();
+    let time = |ns: f64| time(ns, own.doubtful) + &cycles(ns);
+    let (needed, ends) = own.needed();
+    let [needed, low, high] = [needed, ends.low, ends.high].map(units::count_of);
+    let (most, gain) = (own.most.0, units::ratio(own.most.1));
+    let [one, many] = own.faster.map(units::ratio);
+    let name = point::name(own.cell);
+    format!(
+        "waits of {} per load are {hidden}, beside {} of computing: {name}; it takes {needed}{doubt} ({low} to {high}) where nothing else \
+         limits the core; {most} do {gain}{doubt} times the loads of 1; with a clock twice as fast 1 would do {one}{doubt} times as many, \
+         {most} {many}{doubt} times",
+        time(own.wait.0),
+        time(own.compute.0),
+    )
 }
 
 pub(super) fn loaded(cell: &Cell, Knee { idle, knee, most }: &Knee) -> String {

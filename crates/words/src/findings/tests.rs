@@ -1,5 +1,7 @@
 //! What each rule says of synthetic reports that show it, recorded.
 
+mod shared;
+
 use super::*;
 use charz_data::card::Words;
 use charz_data::machine::{Cache, CacheHolds};
@@ -14,7 +16,7 @@ fn cell(kernel: &str, workers: u64, value: f64) -> Cell {
     let starts = |names: &[&str]| names.iter().any(|name| kernel.starts_with(name));
     let unit = match kernel {
         _ if starts(&["ring-", "c2c-"]) => Unit::NanosecondsPerOp,
-        _ if starts(&["pool-", "counter-", "cas-", "atomic-", "cmt-", "cache-", "matmul-", "arith-"]) => {
+        _ if starts(&["pool-", "acquire-", "counter-", "cas-", "atomic-", "cmt-", "cache-", "matmul-", "arith-"]) => {
             Unit::OpsPerSecond
         }
         _ if starts(&["chase-", "loaded-"]) => Unit::NanosecondsPerStep,
@@ -468,8 +470,9 @@ fn of_loads() -> Cases {
 
 #[test]
 fn each_rule_has_its_sentences() {
-    let cases =
+    let mut cases =
         [of_threads(), of_pools(), of_advice(), of_problems(), of_cycles(), of_latencies(), of_loads()].concat();
+    cases.extend(shared::cases());
     let mut text = String::new();
     for (name, report) in &cases {
         text += &format!("# {name}\n");
