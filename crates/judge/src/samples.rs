@@ -105,7 +105,7 @@ fn modes(case: &Case<'_>, clean: &Sample) -> Option<Mark> {
         let share = |speed: &Sample| speed.len() as f64 / of_all;
         speeds.sort_by(|one, other| share(other).total_cmp(&share(one)));
         let shown = |speed: &Sample| {
-            format!("{} in {}", units::value(speed.median(), case.cell.unit), units::percent(share(speed)))
+            format!("{} in {:.0}%", units::value(speed.median(), case.cell.unit), 100.0 * share(speed))
         };
         let speeds = speeds.iter().map(shown).collect::<Vec<_>>().join(", ");
         return Some(mark(&V16, Severity::Suspect, format!("multimodal results: {speeds} of the runs")));

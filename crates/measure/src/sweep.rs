@@ -177,7 +177,7 @@ impl Sweep<'_> {
             let fits = |place: usize| in_time(place) && gone[place].is_none();
             let left_over = self.budget.saturating_sub(sitting.elapsed());
             let takes = |place| pace.expect(place, self.predicted(self.cell(place)));
-            let Some((turn, places)) = self.next_round(&mut random, left_over, takes, fits) else {
+            let Some((turn, places)) = self.next_round(&mut random, left_over, &pace, takes, fits) else {
                 let waiting = |place: usize| gone[place].as_ref().filter(|_| self.missing(place) > 0 && in_time(place));
                 if wait.goes_on((0..gone.len()).find_map(waiting), self, listener) {
                     continue;
