@@ -31,6 +31,7 @@ mod row;
 mod terms;
 mod unlike;
 
+pub use charz_stats::ALPHA;
 pub(crate) use facts::environment;
 pub use facts::{BUILD, Both, Fact, SURROUNDINGS, Said, other_program};
 pub use pairing::{Reason, Unusable};
@@ -47,8 +48,6 @@ use repeats::Repeats;
 use row::Candidate;
 use serde::{Deserialize, Serialize};
 
-/// The share of false calls to accept over all comparisons.
-pub const ALPHA: f64 = 0.01;
 /// How much is still the same, as a fraction.
 pub const MARGIN: f64 = charz_estimate::MARGIN;
 

@@ -60,7 +60,7 @@ pub use stopping::{LOOKS, looks, needed, precision};
 pub use superiority::superiority;
 pub use trend::trend;
 pub use verdict::{
-    Better, Comparison, Doubt, LEAST_FOR_VERDICT, Pair, Rule, Verdict, compare, compare_each, compare_one,
+    ALPHA, Better, Comparison, Doubt, LEAST_FOR_VERDICT, Pair, Rule, Verdict, compare, compare_each, compare_one,
     runs_for_verdict,
 };
 

@@ -44,12 +44,16 @@ use super::Sample;
 use super::discoveries::benjamini_hochberg;
 use super::interval::Interval;
 use super::ranks::{Ranks, Shift, min_invocations};
+use super::robust::DEVIATIONS_BETWEEN_QUARTILES;
 use super::serial::widening;
 use super::tails::normal_quantile;
 use super::trend::trend;
 
 #[cfg(test)]
 mod tests;
+
+/// The share of false calls to accept over all comparisons of two reports.
+pub const ALPHA: f64 = 0.01;
 
 /// The fewest values a side of which a verdict is given: with 4 against 4 the smallest p is 0.029.
 pub const LEAST_FOR_VERDICT: usize = 5;
@@ -282,7 +286,8 @@ impl InSequence {
     /// Of logarithms in the order of time, of all runs and of those that have the usual speed of their side.
     fn of(all: [&[f64]; 2], usual: [&[f64]; 2]) -> Self {
         let drifts = usual.into_iter().any(|side| trend(side).is_some_and(|p| p < FALSE_TRENDS));
-        let [base, new] = usual.map(|side| Sample::new(side.to_vec()).map(|side| (side.median(), side.deviation())));
+        let deviation = |side: &Sample| side.deviation().max(side.quartile_range() / DEVIATIONS_BETWEEN_QUARTILES);
+        let [base, new] = usual.map(|side| Sample::new(side.to_vec()).map(|side| (side.median(), deviation(&side))));
         let is_seen = |side: &[f64], own: (f64, f64), other: (f64, f64)| {
             side.iter().any(|run| {
                 let away = (run - own.0).abs();

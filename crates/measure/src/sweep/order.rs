@@ -8,7 +8,7 @@ use super::pace::Pace;
 use super::{Sweep, contends, places};
 use charz_data::report::{Cell, Point};
 use charz_judge::ATTEMPTS;
-use charz_stats::LOOKS;
+use charz_stats::{ALPHA, LOOKS, runs_for_verdict};
 
 /// Where a budget is too small for all cells, those that take one of so many parts of the rest are settled together.
 const BATCHES: u32 = 4;
@@ -123,6 +123,14 @@ impl Sweep<'_> {
         round
     }
 
+    /// How many values of each cell let a comparison of two such reports show a single difference, and an interval be looked at; within what was
+    /// asked for.
+    pub(super) fn compared(&self) -> u64 {
+        let plan = &self.report.plan;
+        let least = runs_for_verdict(self.report.cells.len(), ALPHA).max(LOOKS[0]) as u64;
+        least.min(plan.max_invocations).max(plan.min_invocations)
+    }
+
     /// The cells of shared lines and caches of which a run is overdue, though they have enough of them: such a thing may have several
     /// speeds that last for seconds, and the runs that an interval takes are made in the first ones. Each has a run where none was made in a
     /// fifth of the time so far, nor in some seconds, and all of them together take a tenth of it, as predicted: that does not depend on
@@ -154,7 +162,7 @@ impl Sweep<'_> {
         if cell.workers > self.order.strands {
             return Turn::Oversubscribed;
         }
-        if values(cell) < LOOKS[0] as u64 {
+        if values(cell) < self.compared() {
             return Turn::Few;
         }
         match (interval(cell), best.get(&(cell.kernel.as_str(), cell.point))) {

@@ -27,8 +27,8 @@ fn a_brief_sweep_ends_early_only_when_all_have_their_first_runs() {
 fn runs_of_shared_lines_are_spread_over_the_sweep() {
     let seconds = Duration::from_secs_f64;
     let shared = |run: f64, most: u64, last: f64, now: f64| {
-        // Of two million steps, which are predicted to take fifty times as long for two that contend.
-        let rates = [("arith-int", 1.0, 0.0), ("atomic-fetch-add", run * 1e9 / 2e6 / 50.0, 0.0)];
+        // Two million steps, or less of dear ones, which are predicted to take fifty times as long for two that contend.
+        let rates = [("arith-int", 1.0, 0.0), ("atomic-fetch-add", if run < 0.1 { 0.1 } else { 40.0 }, 0.0)];
         let setting = Setting::new(QUIET, &request(&["arith-int", "atomic-fetch-add"], "dumb", "1,2"), &rates);
         let (stop, mut report) = (Stop::new(), setting.blank.clone());
         let fake = Fake::new(&stop);
@@ -50,8 +50,8 @@ fn runs_of_shared_lines_are_spread_over_the_sweep() {
         (0.01, FIRST as u64, 1.0, 4.1, false),
         (0.01, 30, 40.0, 45.0, false),
         (0.01, 30, 40.0, 50.1, true),
-        (1.0, 30, 1.0, 10.0, false),
-        (1.0, 30, 1.0, 30.0, true),
+        (0.8, 30, 1.0, 8.0, false),
+        (0.8, 30, 1.0, 10.0, true),
     ] {
         assert_eq!(shared(run, most, last, now), [true][..usize::from(is_due)], "{run} {most} {last} {now}");
     }
