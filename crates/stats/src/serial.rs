@@ -6,7 +6,7 @@
 //! Statistical Society 8 (1946)), so an interval is the root of that wider.
 //!
 //! ρ is that of the ranks of each side (Bartels, "The Rank Version of von Neumann's Ratio Test for Randomness", Journal of the American
-//! Statistical Association 77 (1982)), of both together. In short series it comes out too low, by (1 + 3ρ) / n (Marriott and Pope, "Bias in
+//! Statistical Association 77 (1982)), of both together. Of few values it comes out too low, by (1 + 3ρ) / n (Marriott and Pope, "Bias in
 //! the Estimation of Autocorrelations", Biometrika 41 (1954)), which is added; and since ten values hardly know it, its upper end counts.
 
 /// The least distance from ρ to its upper end: with less, noise as long as a series passes too often for none (see the table of
