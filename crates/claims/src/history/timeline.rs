@@ -208,7 +208,9 @@ mod tests {
                 vec![(4, vec![]), (4, vec![]), (16, vec![0.9])],
             ),
         ] {
-            let history = of_cells(numbers.into_iter().enumerate().map(|of| vec![day(of)]));
+            let mut history = of_cells(numbers.into_iter().enumerate().map(|of| vec![day(of)]));
+            let cards = history.iter_mut().flat_map(|entry| &mut entry.report.cards);
+            cards.for_each(|card| card.contends = card.name == "cas-counter");
             let timeline = Timeline::new(&history);
             let effects = |track: &Track<'_>| -> Vec<f64> {
                 track.changes.iter().map(|change| (change.effect.unwrap() * 40.0).round() / 40.0).collect()
