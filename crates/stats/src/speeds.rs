@@ -56,7 +56,6 @@ impl Sample {
 mod tests {
     use fastrand::Rng;
 
-    use super::*;
     use crate::simulate::{Law, sample};
 
     /// Runs of contended lines on a guest, and what becomes of them: how many have which speed.

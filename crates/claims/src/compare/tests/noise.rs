@@ -136,6 +136,7 @@ impl Counts {
 const POWER: [(&str, usize, [f64; 2]); 3] =
     [("normal, 1%", 10, [0.6, 0.95]), ("8% of runs at half", 10, [0.6, 0.95]), ("normal, 3%", 20, [0.0, 0.9])];
 
+#[expect(clippy::print_stdout, reason = "the table is what it is run for")]
 fn check(pairs: usize, rows: impl Fn(&str) -> bool) {
     let mut wrong = Vec::new();
     for (name, noise, most) in ROWS.into_iter().filter(|row| rows(row.0)) {
