@@ -9,7 +9,9 @@
 //!
 //! Two saved reports were measured one after the other: any change on the machine in between looks like a change of the
 //! measured program. Of twice ten invocations of one and the same program, ten and then ten, a test at 0.01 with a margin of
-//! 2 % called 16 to 28 % different on a busy machine, and 0 to 0.3 % when the two took turns. So the margin is doubled.
+//! 2 % called 16 to 28 % different on a busy machine, and 0 to 0.3 % when the two took turns. So the runs of saved reports are
+//! compared [in sequence](charz_stats::Rule::in_sequence): slow noise, which shows in the runs of each side, widens the interval, and a speed
+//! that both sides had is no difference. `tests/noise.rs` counts what is left.
 //!
 //! # One family
 //!
@@ -29,6 +31,7 @@ mod row;
 mod terms;
 mod unlike;
 
+pub use charz_stats::ALPHA;
 pub(crate) use facts::environment;
 pub use facts::{BUILD, Both, Fact, SURROUNDINGS, Said, other_program};
 pub use pairing::{Reason, Unusable};
@@ -45,12 +48,8 @@ use repeats::Repeats;
 use row::Candidate;
 use serde::{Deserialize, Serialize};
 
-/// The share of false calls to accept over all comparisons.
-pub const ALPHA: f64 = 0.01;
-/// How much is still the same where the sides took turns, as a fraction.
+/// How much is still the same, as a fraction.
 pub const MARGIN: f64 = charz_estimate::MARGIN;
-/// How many times the margin where one side was measured after the other.
-pub const SEQUENTIAL: f64 = 2.0;
 
 /// Two reports, compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -204,7 +203,7 @@ fn judged<'a>(reports: [&'a Report; 2], design: Design, options: &Options) -> (C
         reports,
         design,
         quantity: options.quantity,
-        margin: margin(design, None),
+        margin: margin(None),
         repeat,
         allow_suspect: options.allow_suspect,
         differences,
@@ -216,9 +215,8 @@ fn judged<'a>(reports: [&'a Report; 2], design: Design, options: &Options) -> (C
 }
 
 /// How much is still the same, as a fraction: more where two measurements of one thing differ by more.
-fn margin(design: Design, difference: Option<f64>) -> f64 {
-    let margin = MARGIN * if design == Design::Sequential { SEQUENTIAL } else { 1.0 };
-    margin.max(difference.unwrap_or(0.0))
+fn margin(difference: Option<f64>) -> f64 {
+    MARGIN.max(difference.unwrap_or(0.0))
 }
 
 /// Two reports of which nothing can be compared are no comparison without a regression.

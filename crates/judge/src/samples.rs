@@ -99,13 +99,16 @@ fn unsteady(case: &Case<'_>, slow_start: Option<f64>) -> Option<Mark> {
 }
 
 fn modes(case: &Case<'_>, clean: &Sample) -> Option<Mark> {
-    let speeds = summary::speeds(case);
-    if speeds.len() > 1 {
-        let of_all = case.values().len();
-        let shown = |speed: &Sample| format!("{} in {}", units::value(speed.median(), case.cell.unit), speed.len());
+    let mut speeds = summary::speeds(case);
+    if !speeds.is_empty() {
+        let of_all = case.values().len() as f64;
+        let share = |speed: &Sample| speed.len() as f64 / of_all;
+        speeds.sort_by(|one, other| share(other).total_cmp(&share(one)));
+        let shown = |speed: &Sample| {
+            format!("{} in {:.0}%", units::value(speed.median(), case.cell.unit), 100.0 * share(speed))
+        };
         let speeds = speeds.iter().map(shown).collect::<Vec<_>>().join(", ");
-        let reason = format!("multimodal results: {speeds} of {}", counted(of_all, "run"));
-        return Some(mark(&V16, Severity::Suspect, reason));
+        return Some(mark(&V16, Severity::Suspect, format!("multimodal results: {speeds} of the runs")));
     }
     let m_value = clean.m_value(step(case, clean))?;
     raise(&V16, m_value, || format!("multimodal results (m-value {m_value:.1})"))

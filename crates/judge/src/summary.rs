@@ -2,7 +2,6 @@
 
 use super::case::{Case, total};
 use super::estimate::{FastModes, is_number};
-use charz_data::checks::LEAST_OF_A_GROUP;
 use charz_data::histogram::median_error;
 use charz_data::report::{Contention, Interval, Invocation, Lap, Measured, Run, Sharing, Summary, Unit};
 use charz_stats::{Sample, median, median_interval, pooled};
@@ -103,30 +102,16 @@ pub(super) fn interval(case: &Case<'_>, values: &Sample) -> Option<Interval> {
     })
 }
 
-/// The groups into which the runs' values fall, in ascending order, where they do: each holds a fifth of the runs, and the least gap
-/// between two is wider than every group. By a simulation, 8 runs with a normal spread of 5% fall into groups in 0.6% of cases, and with two
-/// speeds that are 30% apart, with a spread of 1%, in all that have 2 runs of each. Empty for numbers made of blocks, whose speeds are those of the
-/// blocks, and where a clock explains the groups.
+/// The [speeds](Sample::speeds) of the runs, where they fall apart into several. Empty for numbers made of blocks, whose speeds are those of the
+/// blocks, and where a clock explains them.
 pub(super) fn speeds(case: &Case<'_>) -> Vec<Sample> {
+    let several = |values: Sample| Some(values.speeds()).filter(|speeds| speeds.len() > 1).unwrap_or_default();
     let of_one_clock = || case.rates_in_cycles().and_then(Sample::new);
-    if case.modes.is_some() || of_one_clock().is_some_and(|rates| apart(&rates).is_empty()) {
+    if case.modes.is_some() || of_one_clock().is_some_and(|rates| several(rates).is_empty()) {
         return Vec::new();
     }
-    Sample::new(case.values()).map_or_else(Vec::new, |values| apart(&values))
+    Sample::new(case.values()).map_or_else(Vec::new, several)
 }
-
-fn apart(values: &Sample) -> Vec<Sample> {
-    let mut groups = values.groups(1.0 + APART);
-    groups.retain(|group| group.len() >= LEAST_OF_A_GROUP && group.len() * FEWEST_GROUPED >= values.len());
-    let widest = groups.iter().map(|group| group.max() / group.min()).fold(1.0, f64::max);
-    let is_apart = groups.windows(2).all(|pair| pair[1].min() / pair[0].max() > widest);
-    if groups.len() > 1 && is_apart { groups } else { Vec::new() }
-}
-
-/// The least gap between two speeds, as a fraction.
-const APART: f64 = 0.1;
-/// One run in so many is the least of a speed.
-const FEWEST_GROUPED: usize = 5;
 
 /// The systematic error of a block: reading the clock, looking at the strand and entering a stretch take 0.1 to 0.2 µs of some 40, and
 /// the place of a mode is known to 0.2%.

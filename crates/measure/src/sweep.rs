@@ -177,7 +177,7 @@ impl Sweep<'_> {
             let fits = |place: usize| in_time(place) && gone[place].is_none();
             let left_over = self.budget.saturating_sub(sitting.elapsed());
             let takes = |place| pace.expect(place, self.predicted(self.cell(place)));
-            let Some((turn, places)) = self.next_round(&mut random, left_over, takes, fits) else {
+            let Some((turn, places)) = self.next_round(&mut random, left_over, &pace, takes, fits) else {
                 let waiting = |place: usize| gone[place].as_ref().filter(|_| self.missing(place) > 0 && in_time(place));
                 if wait.goes_on((0..gone.len()).find_map(waiting), self, listener) {
                     continue;
@@ -412,7 +412,7 @@ impl Sweep<'_> {
         if !self.adaptive.is_chosen(place) {
             return false;
         }
-        charz_judge::wants_more(cell, count(plan.min_invocations), count(plan.max_invocations))
+        charz_judge::wants_more(cell, count(self.compared()), count(plan.max_invocations))
             || self.missing_counts(cell) > 0
     }
 
@@ -420,7 +420,7 @@ impl Sweep<'_> {
     fn likely_left(&self, place: usize) -> usize {
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let (plan, cell) = (&self.report.plan, self.cell(place));
-        let left = charz_judge::likely_left(cell, count(plan.min_invocations), count(plan.max_invocations));
+        let left = charz_judge::likely_left(cell, count(self.compared()), count(plan.max_invocations));
         if self.wants_more(place) { left.max(count(self.missing_counts(cell))) } else { 0 }
     }
 

@@ -12,6 +12,7 @@
 //! | what did undisturbed blocks of work take | [`FastMode`] |
 //! | around which values do times gather | [`bands`] |
 //! | which groups are clearly separated | [`Sample::groups`] |
+//! | which speeds do values have | [`Sample::speeds`] |
 //! | is this precise enough, and if not, when would it be | [`precision`], [`needed`] |
 //! | do two sets differ, by how much, and could one have seen it | [`compare`] |
 //! | how often is a value of one set above one of the other | [`superiority`] |
@@ -35,8 +36,10 @@ mod pooled;
 mod ranks;
 mod ratio;
 mod robust;
+mod serial;
 #[cfg(test)]
 mod simulate;
+mod speeds;
 mod stopping;
 mod superiority;
 mod tails;
@@ -57,7 +60,7 @@ pub use stopping::{LOOKS, looks, needed, precision};
 pub use superiority::superiority;
 pub use trend::trend;
 pub use verdict::{
-    Better, Comparison, Doubt, LEAST_FOR_VERDICT, Pair, Rule, Verdict, compare, compare_each, compare_one,
+    ALPHA, Better, Comparison, Doubt, LEAST_FOR_VERDICT, Pair, Rule, Verdict, compare, compare_each, compare_one,
     runs_for_verdict,
 };
 

@@ -10,6 +10,12 @@
 //! * **Same**: the whole interval lies inside the margin. That needs no test: it is the interval that shows it.
 //! * **Inconclusive**: everything else, with the [reason](Doubt). It is no verdict, and not a pass.
 //!
+//! # One side after the other
+//!
+//! Sides that take turns meet the same noise. Of two that do not, [a rule in sequence](Rule::in_sequence) takes the runs for what they are: a
+//! series each. Noise that outlasts a run widens the interval (`serial.rs`); of runs of several [speeds](super::Sample::speeds) the usual one is
+//! compared; and where a run of one side has the speed of the other, the two were seen to be of one machine, so there is no verdict.
+//!
 //! # The smallest effect that could have been shown
 //!
 //! For "faster" the estimate, on the logarithm, must be above ln(1 + m) by the distance h from estimate to interval end, and
@@ -34,13 +40,20 @@
 
 use std::fmt;
 
+use super::Sample;
 use super::discoveries::benjamini_hochberg;
 use super::interval::Interval;
 use super::ranks::{Ranks, Shift, min_invocations};
+use super::robust::DEVIATIONS_BETWEEN_QUARTILES;
+use super::serial::widening;
 use super::tails::normal_quantile;
+use super::trend::trend;
 
 #[cfg(test)]
 mod tests;
+
+/// The share of false calls to accept over all comparisons of two reports.
+pub const ALPHA: f64 = 0.01;
 
 /// The fewest values a side of which a verdict is given: with 4 against 4 the smallest p is 0.029.
 pub const LEAST_FOR_VERDICT: usize = 5;
@@ -66,7 +79,7 @@ pub enum Better {
 /// Two sides to compare.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<'a> {
-    /// One value an invocation, in any unit, in any order.
+    /// One value an invocation, in any unit; in any order, unless the [rule](Rule::in_sequence) asks for that of time.
     pub base: &'a [f64],
     /// The same for the new side, in the same unit.
     pub new: &'a [f64],
@@ -79,6 +92,7 @@ pub struct Pair<'a> {
 pub struct Rule {
     alpha: f64,
     margin: f64,
+    in_sequence: bool,
 }
 
 impl Rule {
@@ -87,7 +101,13 @@ impl Rule {
     /// either is something else.
     pub fn new(alpha: f64, margin: f64) -> Option<Rule> {
         let usable = 0.0 < alpha && alpha < 1.0 && margin.is_finite() && margin >= 0.0;
-        usable.then_some(Rule { alpha, margin })
+        usable.then_some(Rule { alpha, margin, in_sequence: false })
+    }
+
+    /// The same for sides that were measured one after the other, with their values in the order of time.
+    #[must_use]
+    pub fn in_sequence(self) -> Rule {
+        Rule { in_sequence: true, ..self }
     }
 
     /// The share of false calls to accept.
@@ -137,6 +157,12 @@ pub enum Doubt {
     AtMargin,
     /// The values vary so much that both no difference and one beyond the margin are possible.
     TooNoisy,
+    /// The values of a side rise or fall as it goes on, and may have gone on to do so from one side to the other.
+    Drift,
+    /// Neighbouring values are alike, so few of them are independent: what lasts so long may be all the difference.
+    Correlated,
+    /// A run of one side was as fast as the other side is.
+    Seen,
 }
 
 /// A pair compared as one of many.
@@ -171,6 +197,13 @@ impl fmt::Display for Doubt {
             Doubt::PerhapsChance => write!(f, "among so many comparisons it may be chance; measure this one again"),
             Doubt::AtMargin => write!(f, "a difference, but perhaps within the margin; measure more runs"),
             Doubt::TooNoisy => write!(f, "too noisy; measure more runs, or on a quieter machine"),
+            Doubt::Drift => {
+                write!(f, "results drift from run to run, perhaps from one report to the other; use charz ab")
+            }
+            Doubt::Correlated => {
+                write!(f, "successive runs are alike, so slow noise may be the difference; use charz ab")
+            }
+            Doubt::Seen => write!(f, "runs of one side have the speed of the other; use charz ab"),
         }
     }
 }
@@ -230,6 +263,40 @@ impl Many {
 struct Sides {
     base: Vec<f64>,
     new: Vec<f64>,
+    in_sequence: Option<InSequence>,
+}
+
+/// What runs in the order of time show of two sides that were measured one after the other.
+struct InSequence {
+    /// How many times wider the interval is.
+    widening: f64,
+    /// Whether a side has a trend.
+    drifts: bool,
+    /// Whether a run of one side has the speed of the other.
+    is_seen: bool,
+}
+
+/// How often at most a series without a trend may be said to have one.
+const FALSE_TRENDS: f64 = 0.01;
+
+/// So many standard deviations from the middle of its side a run has another speed.
+const ELSEWHERE: f64 = 3.5;
+
+impl InSequence {
+    /// Of logarithms in the order of time, of all runs and of those that have the usual speed of their side.
+    fn of(all: [&[f64]; 2], usual: [&[f64]; 2]) -> Self {
+        let drifts = usual.into_iter().any(|side| trend(side).is_some_and(|p| p < FALSE_TRENDS));
+        let deviation = |side: &Sample| side.deviation().max(side.quartile_range() / DEVIATIONS_BETWEEN_QUARTILES);
+        let [base, new] = usual.map(|side| Sample::new(side.to_vec()).map(|side| (side.median(), deviation(&side))));
+        let is_seen = |side: &[f64], own: (f64, f64), other: (f64, f64)| {
+            side.iter().any(|run| {
+                let away = (run - own.0).abs();
+                away > ELSEWHERE * own.1 && (run - other.0).abs() < away / 2.0
+            })
+        };
+        let is_seen = base.zip(new).is_some_and(|(base, new)| is_seen(all[0], base, new) || is_seen(all[1], new, base));
+        InSequence { widening: widening(usual), drifts, is_seen }
+    }
 }
 
 impl Sides {
@@ -243,12 +310,21 @@ impl Sides {
             adjusted_p: None,
             smallest_effect: None,
         };
-        let (Some(base), Some(new)) = (performance(pair.base, pair.better), performance(pair.new, pair.better)) else {
+        let (Some(mut base), Some(mut new)) = (performance(pair.base, pair.better), performance(pair.new, pair.better))
+        else {
             return Err(refused(Doubt::NotPositive, None));
         };
+        let all = [base.clone(), new.clone()];
+        if rule.in_sequence {
+            keep_usual(&mut base);
+            keep_usual(&mut new);
+        }
         let enough = base.len().min(new.len()) >= LEAST_FOR_VERDICT;
-        if enough && ranks.untied(base.len(), new.len()).two_sided(0) < rule.alpha {
-            return Ok(Sides { base, new });
+        let is_enough = enough && ranks.untied(base.len(), new.len()).two_sided(0) < rule.alpha;
+        let in_sequence = (rule.in_sequence && is_enough).then(|| InSequence::of([&all[0], &all[1]], [&base, &new]));
+        [&mut base, &mut new].into_iter().for_each(|side| side.sort_unstable_by(f64::total_cmp));
+        if is_enough {
+            return Ok(Sides { base, new, in_sequence });
         }
         let some = !base.is_empty() && !new.is_empty();
         let doubt = Doubt::TooFew { needed };
@@ -256,13 +332,24 @@ impl Sides {
     }
 }
 
-/// The sorted logarithms, larger for better. `None` where a value has no logarithm or is not finite.
+/// Leaves the logarithms of the speed that two thirds of the runs have, where they fall apart into several: two runs of ten at half speed
+/// hide a difference from the rank test.
+fn keep_usual(side: &mut Vec<f64>) {
+    let values = side.iter().map(|logarithm| logarithm.exp()).collect();
+    let Some(usual) = Sample::new(values).map(|all| all.usual()).filter(|usual| usual.len() < side.len()) else {
+        return;
+    };
+    // Half of the least gap from either end: rounding may move a value.
+    let (low, high) = (usual.min().ln() - 0.01, usual.max().ln() + 0.01);
+    side.retain(|logarithm| (low..=high).contains(logarithm));
+}
+
+/// The logarithms, larger for better. `None` where a value has no logarithm or is not finite.
 fn performance(values: &[f64], better: Better) -> Option<Vec<f64>> {
     let mut logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     if better == Better::Lower {
         logarithms.iter_mut().for_each(|logarithm| *logarithm = -*logarithm);
     }
-    logarithms.sort_unstable_by(f64::total_cmp);
     logarithms.iter().all(|logarithm| logarithm.is_finite()).then_some(logarithms)
 }
 
@@ -270,21 +357,32 @@ fn judge(sides: &Sides, (p, adjusted_p): (f64, f64), many: &Many, rule: &Rule, r
     let null = ranks.untied(sides.base.len(), sides.new.len());
     let shift = Shift::new(&sides.base, &sides.new);
     let level = many.level(adjusted_p, rule);
-    let (low, high, confidence) = shift.interval(null, rule.alpha).expect("sides too small for it were refused");
+    let independent = shift.interval(null, rule.alpha).expect("sides too small for it were refused");
+    let widening = sides.in_sequence.as_ref().map_or(1.0, |found| found.widening);
+    let wide = |end: f64| shift.estimate() + (end - shift.estimate()) * widening;
+    let (low, high, confidence) = (wide(independent.0), wide(independent.1), independent.2);
     let margin = rule.margin.ln_1p();
     let half = (high - low) / 2.0;
     let smallest_effect = shift.interval(null, level).map(|(low, high, _)| {
         let error = half / normal_quantile((1.0 + confidence) / 2.0);
-        ((margin + half).max((high - low) / 2.0) + normal_quantile(POWER) * error).exp()
+        ((margin + half).max(widening * (high - low) / 2.0) + normal_quantile(POWER) * error).exp()
     });
     let called = adjusted_p < rule.alpha;
-    let verdict = if low > margin && called {
+    let is_beyond = |low: f64, high: f64| low > margin || high < -margin;
+    let in_sequence = sides.in_sequence.as_ref().and_then(|found| match is_beyond(low, high) {
+        true => found.is_seen.then_some(Doubt::Seen),
+        false if !is_beyond(independent.0, independent.1) => None,
+        false => Some(if found.drifts { Doubt::Drift } else { Doubt::Correlated }),
+    });
+    let verdict = if let Some(doubt) = in_sequence {
+        Verdict::Inconclusive(doubt)
+    } else if low > margin && called {
         Verdict::Faster
     } else if high < -margin && called {
         Verdict::Slower
     } else if -margin <= low && high <= margin {
         Verdict::Same
-    } else if low > margin || high < -margin {
+    } else if is_beyond(low, high) {
         Verdict::Inconclusive(match smallest_effect {
             None => {
                 Doubt::TooFewForSoMany { needed: runs_for_verdict(many.batch, rule.alpha), comparisons: many.batch }

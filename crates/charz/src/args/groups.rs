@@ -91,8 +91,8 @@ pub(super) struct OversubscribedArgs {
 pub(super) struct RunArgs {
     /// Runs (fresh processes) of each configuration: min and max, or one number for both
     ///
-    /// Fewer than six give no interval, and nothing to compare. As long as the budget lasts, each gets eight, which reports of many
-    /// configurations need to be compared; more where the interval is wider than --precision, and two more where a disturbance left
+    /// Fewer than six give no interval, and nothing to compare. As long as the budget lasts, each gets eight, or the nine to ten which
+    /// reports of more than 64 configurations need to be compared; more where the interval is wider than --precision, and two more where a disturbance left
     /// the number suspect. A maximum below eight is kept.
     #[arg(long, value_name = "N[-M]", default_value = "6-30", allow_hyphen_values = true)]
     pub(super) invocations: String,

@@ -193,9 +193,10 @@ pub(super) enum Verb {
     /// Compare two reports: slower, faster, same or inconclusive
     ///
     /// Configurations are matched by kernel, mapping and number of threads. A verdict needs p < 1% (corrected for all configurations)
-    /// and an interval wholly beyond the threshold: 4%, twice that of measurements that take turns, since the machine may have changed
-    /// between the two sweeps. Inconclusive is not a pass: there is not enough data, and the reason says what is missing. Ends with
-    /// code 1 if anything is slower, and with code 5 if nothing could be compared or a difference is left open.
+    /// and an interval wholly beyond the margin of 2%, or what one of the reports differs by under two mappings on the same CPUs, if
+    /// larger. Slow noise and drift, which show in the runs of each report, widen the interval; charz ab is not subject to them.
+    /// Inconclusive is not a pass: there is not enough data, and the reason says what is missing. Ends with code 1 if anything is
+    /// slower, and with code 5 if nothing could be compared or a difference is left open.
     ///
     /// With --baseline only the new report is named: the base is taken out of the history that charz history keeps.
     #[command(after_help = "Examples:\n  charz compare old.json new.json\n  charz compare last --baseline newest")]

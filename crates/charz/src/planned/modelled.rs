@@ -10,6 +10,7 @@ use charz_topology::{Source, discover};
 
 use super::plan;
 use charz_analysis::page::{Source as PageSource, page};
+use charz_claims::compare::{ALPHA, Options, Verdict, compare};
 use charz_claims::verdict::verdicts;
 use charz_data::Blocks;
 use charz_data::machine::{Machine, Strand};
@@ -236,6 +237,17 @@ fn check(machine: (&str, [Caps; 4])) -> String {
             assert!((found / expected - 1.0).abs() < 0.01, "{description}, {kernel}: {found} of {expected}");
         }
     }
+    // Two of it can say "slower" of a single configuration.
+    let runs = |cell: &Cell| cell.invocations.iter().filter(|invocation| invocation.value.is_some()).count();
+    let (fewest, all) = (report.cells.iter().map(runs).min().unwrap(), report.cells.len());
+    assert!(fewest >= charz_stats::runs_for_verdict(all, ALPHA), "{description}: {fewest} runs of {all} cells");
+    let mut slower = report.clone();
+    let cell = &mut slower.cells[0];
+    cell.invocations.iter_mut().filter_map(|one| one.value.as_mut()).for_each(|value| *value *= 0.9);
+    cell.capacity.as_mut().unwrap().value *= 0.9;
+    let found = compare([&report, &slower], &Options::default()).unwrap();
+    let totals = (found.rows[0].verdict, found.totals.slower, found.totals.faster);
+    assert_eq!(totals, (Verdict::Slower, 1, 0), "{description}: {:?}", found.rows[0]);
     for verdict in verdicts(&charz_estimate::Estimates::of(&report)) {
         let found = &verdict.best;
         figures += &format!("  {}: {} workers, {}\n", verdict.kernel, found.cell.workers, found.cell.mapping);

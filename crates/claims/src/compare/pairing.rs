@@ -7,7 +7,7 @@ use super::places::{place, sized};
 use super::terms::{Caveat, Design, Quantity};
 use super::unlike::{Cells, Unlike, cells};
 use charz_data::checks::{Check, V03, V04, V08, V12, V15, V16, V28, V33, V34};
-use charz_data::report::{Cell, Mark, PREDICTED, Report, Severity, Status};
+use charz_data::report::{Cell, Estimator, Mark, PREDICTED, Report, Severity, Status};
 use charz_stats::Doubt;
 
 /// Why a row has no verdict.
@@ -97,7 +97,7 @@ pub(super) fn comparable<'a>(sides: Sides<'a>, allowed: &Allowed<'a>) -> Result<
 pub(super) fn usable<'a>(cell: &'a Cell, allowed: &Allowed<'_>) -> Result<Option<Caveat>, Unusable<'a>> {
     let why = match cell.status {
         Status::Ok => return Ok(None),
-        Status::Suspect => match objection(cell, allowed.design, allowed.options.quantity) {
+        Status::Suspect => match objection(cell, allowed) {
             None => return Ok(None),
             Some(_) if allowed.options.allow_suspect => return Ok(Some(Caveat::Suspect)),
             objection => objection,
@@ -124,11 +124,16 @@ static DISTURBANCES: [&Check; 7] = [&V03, &V04, &V08, &V15, &V16, &V33, &V34];
 /// Why the number of a suspect cell is not safe in such a comparison, which asks for less than the number itself: whether two differ by more than
 /// what the values of the invocations show. The code of a mark that is not carried, or the reason of the status. Any of the other suspicions is of
 /// something that the values do not show, such as pages of another kind, a clock that is too coarse, or a build without optimisation.
-fn objection(cell: &Cell, design: Design, quantity: Quantity) -> Option<&str> {
-    let disturbances = design == Design::Interleaved || quantity == Quantity::Delivered;
+fn objection<'a>(cell: &'a Cell, allowed: &Allowed<'_>) -> Option<&'a str> {
+    let disturbances = allowed.design == Design::Interleaved || allowed.options.quantity == Quantity::Delivered;
     let names = |checks: &[&Check], mark: &Mark| checks.iter().any(|check| check.code == mark.code);
+    // What has several speeds in its runs is compared by the usual one, unless it may have them in turn.
+    let card = allowed.reports.iter().find_map(|report| report.card(&cell.kernel));
+    let has_own_speeds = cell.estimator == Estimator::FastMode || card.is_none_or(|card| card.contends);
+    let by_runs = |mark: &Mark| mark.code == V16.code && !has_own_speeds;
     let is_carried = |mark: &Mark| {
-        mark.severity < Severity::Invalid && (names(&WIDTH, mark) || (disturbances && names(&DISTURBANCES, mark)))
+        mark.severity < Severity::Invalid
+            && (names(&WIDTH, mark) || by_runs(mark) || (disturbances && names(&DISTURBANCES, mark)))
     };
     let mut doubts = cell.marks.iter().filter(|mark| mark.severity > Severity::Note).peekable();
     if doubts.peek().is_none() {

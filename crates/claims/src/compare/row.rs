@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 use super::allowed::Allowed;
 use super::pairing::{Reason, Sides, comparable, usable};
 use super::repeats::{Repeat, Repeats};
-use super::terms::{Caveat, Quantity};
+use super::terms::{Caveat, Design, Quantity};
 use super::{ALPHA, MARGIN, margin};
 use charz_data::Card;
 use charz_data::histogram::median_error;
 use charz_data::report::{Cell, Interval, Report, Status, Unit};
 use charz_estimate::{Estimate, shared_cpus, waits_in_kernel};
-use charz_stats::{Better, Pair, Ranks, Rule, Sample, compare_one, follow_the_clock, superiority};
+use charz_stats::{Better, Doubt, Pair, Ranks, Rule, Sample, compare_one, follow_the_clock, superiority};
 
 /// A cell, compared or with the reason why not.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,6 +109,7 @@ type Rates = [Vec<f64>; 2];
 pub(super) struct Candidate<'a> {
     /// Of both sides where they can be compared.
     rates: Option<Rates>,
+    design: Design,
     /// What two measurements of the configuration in one report differ by.
     pub(super) repeat: Option<Repeat<'a>>,
     pub(super) row: Row<'a>,
@@ -118,7 +119,7 @@ impl<'a> Candidate<'a> {
     pub(super) fn new(cells: Sides<'a>, allowed: &Allowed<'a>, repeats: &Repeats<'a>) -> Self {
         let quantity = allowed.options.quantity;
         let repeat = repeats.between(cells);
-        let margin = margin(allowed.design, repeat.map(|repeat| repeat.difference));
+        let margin = margin(repeat.map(|repeat| repeat.difference));
         let mut shown = Shown {
             effect: None,
             interval: None,
@@ -146,7 +147,12 @@ impl<'a> Candidate<'a> {
             Side { status: cell.status, value: quantity.value(cell), invocations }
         };
         let sides = cells.map(|cell| cell.map(side));
-        Candidate { rates, repeat, row: Row { cells, sides, verdict: Verdict::Uncompared, reason, shown } }
+        Candidate {
+            rates,
+            design: allowed.design,
+            repeat,
+            row: Row { cells, sides, verdict: Verdict::Uncompared, reason, shown },
+        }
     }
 
     pub(super) fn pair(&self) -> Option<(Pair<'_>, Rule)> {
@@ -155,7 +161,8 @@ impl<'a> Candidate<'a> {
     }
 
     fn rule(&self) -> Rule {
-        Rule::new(ALPHA, self.row.shown.margin).expect("shares and a finite margin")
+        let rule = Rule::new(ALPHA, self.row.shown.margin).expect("shares and a finite margin");
+        if self.design == Design::Sequential { rule.in_sequence() } else { rule }
     }
 
     pub(super) fn is_compared(&self) -> bool {
@@ -226,7 +233,8 @@ impl<'a> Candidate<'a> {
         let all = low.zip(end(&new, f64::max).zip(end(&base, f64::min)));
         let all = all.map(|((low, most), (high, least))| Interval { low: low / most, high: high / least });
         let is_beyond = |found: Interval| found.low > margin || found.high < margin.recip();
-        row.shown.apart = !row.has_verdict() && row.shown.interval.or(all).is_some_and(is_beyond);
+        let is_seen = row.reason == Some(Reason::Doubt(Doubt::Seen));
+        row.shown.apart = !row.has_verdict() && !is_seen && row.shown.interval.or(all).is_some_and(is_beyond);
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Design {
-    /// One after the other: any other change in between looks like a difference too, so the margin is doubled.
+    /// One after the other: any other change in between looks like a difference too, so runs count as a series.
     Sequential,
     /// In random blocks of turns on one machine.
     Interleaved,

@@ -3,6 +3,7 @@
 use std::time::UNIX_EPOCH;
 
 use crate::compare::{Said, UNKNOWN, environment};
+use charz_data::checks::V16;
 use charz_data::report::Report;
 
 /// A report of a history.
@@ -25,11 +26,12 @@ impl Entry {
     }
 }
 
-/// The report with one number per cell, and the last size of those that grow: a hundredth of its size.
+/// The report with one number per cell, whether it is of several speeds, and the last size of those that grow: a hundredth of its size.
 pub fn summary(mut report: Report) -> Report {
     report.floor = Vec::new();
     for cell in &mut report.cells {
-        (cell.seats, cell.marks) = (Vec::new(), Vec::new());
+        cell.seats = Vec::new();
+        cell.marks.retain(|mark| mark.code == V16.code);
         (cell.distribution, cell.contention) = (None, None);
         cell.invocations.retain(|one| one.clean_runs().any(|run| run.growth.is_some()));
         cell.invocations.truncate(1);

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::entry::Entry;
-use charz_data::checks::MOVED;
+use charz_data::checks::{MOVED, V16};
 use charz_data::params::{INSIDE, MEMORY, OUTSIDE, PARAMS, Param, Params};
-use charz_data::report::{Cell, Estimator, Report, Unit};
+use charz_data::report::{Cell, Estimator, Mark, Report, Severity, Unit};
 use charz_data::{Arrange, COMMAND, Program};
 use charz_stats::Sample;
 
@@ -37,6 +37,15 @@ pub struct Value<'a> {
     pub entry: usize,
     /// The cell.
     pub cell: &'a Cell,
+    /// Whether its runs, of a contended line, have several speeds: which of them is the number is chance.
+    pub has_speeds: bool,
+}
+
+impl Value<'_> {
+    /// The number that counts for a change; none of several speeds.
+    pub fn number(&self) -> Option<f64> {
+        self.cell.value().filter(|_| !self.has_speeds)
+    }
 }
 
 /// What the cells of one series have in common: everything that changes what their number means, whether the sweep varied it
@@ -104,7 +113,10 @@ impl<'a> Series<'a> {
                 let (values, last) = series.entry(Key::of(cell, report)).or_default();
                 // A cell with local memory by request and one with it by default are the same.
                 if values.last().is_none_or(|value| value.entry != entry) {
-                    values.push(Value { entry, cell });
+                    let of_speeds = |mark: &Mark| mark.code == V16.code && mark.severity > Severity::Note;
+                    let contends = report.card(&cell.kernel).is_some_and(|card| card.contends);
+                    let has_speeds = contends && cell.marks.iter().any(of_speeds);
+                    values.push(Value { entry, cell, has_speeds });
                     *last = place;
                 }
             }
@@ -149,9 +161,9 @@ impl<'a> Series<'a> {
         all.filter(|series| !series.values.is_empty()).collect()
     }
 
-    /// Those of its values that are known.
+    /// Those of its values that count.
     pub fn numbers(&self) -> impl Iterator<Item = f64> {
-        self.values.iter().filter_map(|value| value.cell.value())
+        self.values.iter().filter_map(Value::number)
     }
 }
 

@@ -102,7 +102,7 @@ impl<'a> Timeline<'a> {
 impl<'a> Track<'a> {
     fn new(series: Series<'a>, found: &[charz_stats::Change]) -> Self {
         let values: Vec<(Value<'a>, f64)> =
-            series.values.iter().filter_map(|value| Some((*value, value.cell.value()?))).collect();
+            series.values.iter().filter_map(|value| Some((*value, value.number()?))).collect();
         let starts =
             std::iter::once(values.len().saturating_sub(MOST_FOR_CHANGE)).chain(found.iter().map(|change| change.at));
         let ends = found.iter().map(|change| change.at).chain([values.len()]);
@@ -154,7 +154,7 @@ mod tests {
     use crate::compare::Said;
     use crate::history::Apart;
     use crate::history::fixtures::{around, cell, entries, of_cells};
-    use charz_data::report::{Cell, Unit};
+    use charz_data::report::{Cell, Severity, Unit};
 
     #[test]
     fn a_change_lies_between_its_reports_with_what_else_changed() {
@@ -184,6 +184,11 @@ mod tests {
         };
         let plain: Day = |(_, value)| cell("a", Unit::OpsPerSecond, value);
         let times: Day = |(_, value)| cell("a", Unit::NanosecondsPerOp, value);
+        // A line that has two speeds in most sweeps has a number of neither.
+        let speeds: Day = |(at, value)| {
+            let own = cell("cas-counter", Unit::OpsPerSecond, value);
+            if at % 3 > 0 { own.marked("V16", Severity::Suspect, "two speeds") } else { own }
+        };
         let noisy: Day = |(at, value)| {
             let own = cell("a", Unit::OpsPerSecond, value);
             if at == 3 { own.invalid() } else { own }
@@ -194,6 +199,7 @@ mod tests {
             (examined, plain, vec![(350 + MOST_FOR_CHANGE - 50, vec![0.875])]),
             ([around(100.0, 10), around(50.0, 10)].concat(), times, vec![(20, vec![2.0])]),
             (around(1e9, LEAST_FOR_CHANGE), noisy, vec![(LEAST_FOR_CHANGE, vec![])]),
+            ([around(190.0, 10), around(225.0, 10)].concat(), speeds, vec![(20, vec![])]),
             ([around(47e9, 8), around(79e9, 8)].concat(), host_moved, vec![(8, vec![]), (8, vec![])]),
             // Reports without a distance keep their values and their change.
             (
@@ -202,7 +208,9 @@ mod tests {
                 vec![(4, vec![]), (4, vec![]), (16, vec![0.9])],
             ),
         ] {
-            let history = of_cells(numbers.into_iter().enumerate().map(|of| vec![day(of)]));
+            let mut history = of_cells(numbers.into_iter().enumerate().map(|of| vec![day(of)]));
+            let cards = history.iter_mut().flat_map(|entry| &mut entry.report.cards);
+            cards.for_each(|card| card.contends = card.name == "cas-counter");
             let timeline = Timeline::new(&history);
             let effects = |track: &Track<'_>| -> Vec<f64> {
                 track.changes.iter().map(|change| (change.effect.unwrap() * 40.0).round() / 40.0).collect()

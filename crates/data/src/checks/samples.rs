@@ -89,7 +89,8 @@ pub static V15: Check = Check {
     quantity: "The difference between the medians of the first third and the last third of the runs, as a share, where \
                they rise or fall by more than chance; in cycles where they follow the clock of the cores. First iterations \
                that differ by as much from the others of their process are a note, and are left out of every run \
-               alike; so is a trend of numbers made of iterations, which is that of the disturbances.",
+               alike; so is a trend of numbers made of iterations, which is that of the disturbances. Between two saved \
+               reports a trend of any size widens the interval of the difference, which may be the rest of it.",
     scale: Scale::Share,
     suspect: Some(0.02),
     evidence: "The report's own samples, in the order in which they were taken.",
@@ -112,8 +113,8 @@ pub static V16: Check = Check {
                made of blocks are suspect where a slower sharp mode holds a fourth of the blocks, and no fewer than the fast \
                one; unless the canary saw two clocks within a run that are as much apart, except for locks and other \
                primitives. Those are suspect also where the fast mode holds less than a fifth. Other numbers are suspect, and the \
-               interval holds all groups, where the values of runs fall into groups of at least 2 runs and a fifth of all, more \
-               than 10% apart and further than any group is wide. A note where at least 2 runs each fall into groups by how long a \
+               interval holds all groups, where the values of runs fall into groups of at least 2 runs and 15% of all, more \
+               than 5% apart and more than five times as far as runs are from the middle of their group. A note where at least 2 runs each fall into groups by how long a \
                cache line takes between the threads' CPUs, with gaps of more than 30%: the number is that of the largest group, of \
                equals the nearest, and is compared with no other.",
     scale: Scale::Ratio,

@@ -191,3 +191,34 @@ fn times_are_held_against_their_number_and_the_clock() {
     check_times("timeout-poll", 2000, &timer(20, 250), &[]);
     check_times("timeout-poll", 2000, &timer(1200, 250), &[("V31", Severity::Suspect)]);
 }
+
+/// Runs of a contended line in two states, and what is said of them: which shares, and which speeds the interval holds.
+#[test]
+fn v16_of_a_contended_line() {
+    let fetch_add = [
+        227.0, 225.0, 228.0, 223.0, 190.0, 194.0, 194.0, 192.0, 192.0, 193.0, 195.0, 195.0, 223.0, 193.0, 193.0, 193.0,
+        196.0, 193.0, 193.0, 192.0,
+    ];
+    let evenly = |count: usize, low: f64, high: f64| {
+        (0..count).map(move |at| low + (high - low) * at as f64 / (count - 1) as f64)
+    };
+    let beside_a_hog: Vec<f64> = evenly(12, 204.0, 211.0).chain(evenly(10, 227.0, 243.0)).collect();
+    for (values, shares, speeds) in [
+        (fetch_add.to_vec(), ["in 75%", "in 25%"], [193.0, 225.0]),
+        (beside_a_hog, ["in 55%", "in 45%"], [207.5, 235.0]),
+    ] {
+        let mut trial = clean();
+        (trial.facts.card, trial.facts.about_memory) = (card("atomic-fetch-add"), false);
+        trial.cell.invocations = (0..values.len()).map(invocation).collect();
+        for (one, value) in trial.cell.invocations.iter_mut().zip(&values) {
+            one.runs.iter_mut().for_each(|run| stretch(run, 100.0 * values[0] / value));
+        }
+        trial.judge();
+        let reason =
+            trial.cell.marks.iter().find(|mark| mark.code == "V16").map(|mark| &*mark.reason).unwrap_or_default();
+        assert!(trial.cell.is_suspect() && shares.iter().all(|share| reason.contains(share)), "{:?}", trial.cell.marks);
+        let Interval { low, high } = trial.cell.capacity.unwrap().interval.unwrap();
+        let first = trial.cell.invocations[0].value.unwrap() / values[0];
+        assert!(low / first <= 1.01 * speeds[0] && high / first >= 0.99 * speeds[1], "{low} {high}");
+    }
+}

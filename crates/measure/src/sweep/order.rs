@@ -4,13 +4,23 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use super::pace::Pace;
 use super::{Sweep, contends, places};
 use charz_data::report::{Cell, Point};
 use charz_judge::ATTEMPTS;
-use charz_stats::LOOKS;
+use charz_stats::{ALPHA, LOOKS, runs_for_verdict};
 
 /// Where a budget is too small for all cells, those that take one of so many parts of the rest are settled together.
 const BATCHES: u32 = 4;
+
+/// Runs of shared lines and caches that are made for the time only take one of so many parts of it.
+const SHARED: u32 = 10;
+
+/// One of them is made where one of so many parts of the time is without any.
+const PAUSE: u32 = 5;
+
+/// A guest's contended line had two speeds, each for 0.3 to 3 s.
+const SOON: Duration = Duration::from_secs(3);
 
 /// What an invocation of a cell is for; the most urgent first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +49,7 @@ impl Sweep<'_> {
         &self,
         random: &mut fastrand::Rng,
         left: Duration,
+        pace: &Pace,
         takes: impl Fn(usize) -> Duration,
         fits: impl Fn(usize) -> bool,
     ) -> Option<(Turn, Vec<usize>)> {
@@ -50,7 +61,8 @@ impl Sweep<'_> {
         };
         let turns: Vec<Option<Turn>> = (0..places(self.report)).map(turn).collect();
         let first = turns.iter().flatten().min().copied()?;
-        let is_next = |place: usize| turns[place] == Some(first);
+        let overdue = if first > Turn::Missing { self.overdue(pace) } else { Vec::new() };
+        let is_next = |place: usize| turns[place] == Some(first) || (overdue.contains(&place) && fits(place));
         // Most of the last will have no number: one after the other.
         let one = later.into_iter().find(|&place| first == Turn::Later && is_next(place));
         Some((first, one.map_or_else(|| self.round(random, is_next), |place| vec![place])))
@@ -111,6 +123,33 @@ impl Sweep<'_> {
         round
     }
 
+    /// How many values of each cell let a comparison of two such reports show a single difference, and an interval be looked at; within what was
+    /// asked for.
+    pub(super) fn compared(&self) -> u64 {
+        let plan = &self.report.plan;
+        let least = runs_for_verdict(self.report.cells.len(), ALPHA).max(LOOKS[0]) as u64;
+        least.min(plan.max_invocations).max(plan.min_invocations)
+    }
+
+    /// The cells of shared lines and caches of which a run is overdue, though they have enough of them: such a thing may have several
+    /// speeds that last for seconds, and the runs that an interval takes are made in the first ones. Each has a run where none was made in a
+    /// fifth of the time so far, nor in some seconds, and all of them together take a tenth of it, as predicted: that does not depend on
+    /// what else runs.
+    pub(super) fn overdue(&self, pace: &Pace) -> Vec<usize> {
+        let is_open = |place: &usize| {
+            let cell = self.cell(*place);
+            is_shared(cell) && cell.capacity.is_some() && values(cell) < self.report.plan.max_invocations
+        };
+        let mut shared: Vec<usize> = (0..places(self.report)).filter(is_open).collect();
+        let all =
+            shared.iter().map(|&place| self.predicted(self.cell(place))).fold(Duration::ZERO, Duration::saturating_add);
+        shared.retain(|&place| {
+            let (now, since) = pace.since(place);
+            since >= all.saturating_mul(SHARED).max(now / PAUSE).max(SOON)
+        });
+        shared
+    }
+
     fn turn(&self, place: usize, best: &Best<'_>) -> Turn {
         let cell = self.cell(place);
         let (least, made) = (self.report.plan.min_invocations, cell.invocations.len() as u64);
@@ -123,7 +162,7 @@ impl Sweep<'_> {
         if cell.workers > self.order.strands {
             return Turn::Oversubscribed;
         }
-        if values(cell) < LOOKS[0] as u64 {
+        if values(cell) < self.compared() {
             return Turn::Few;
         }
         match (interval(cell), best.get(&(cell.kernel.as_str(), cell.point))) {
@@ -165,6 +204,11 @@ fn is_better(one: f64, other: f64, cell: &Cell) -> bool {
 /// Whether the interval reaches that of the best.
 fn reaches(own: Interval, best: Interval, cell: &Cell) -> bool {
     if cell.unit.more_is_better() { own.2 >= best.0 } else { own.0 <= best.2 }
+}
+
+/// Whether the speed is that of something that several CPUs use: a line, a lock, a cache.
+fn is_shared(cell: &Cell) -> bool {
+    (contends(cell) && cell.workers > 1) || cell.level.as_deref() == Some("L3")
 }
 
 fn values(cell: &Cell) -> u64 {

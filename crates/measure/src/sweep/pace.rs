@@ -9,6 +9,8 @@ pub(super) struct Pace {
     taken: Duration,
     /// For each cell that was measured, how many invocations took how long.
     cells: HashMap<usize, (u32, Duration)>,
+    /// And after which predicted time the last of them ended.
+    last: HashMap<usize, Duration>,
 }
 
 impl Pace {
@@ -17,6 +19,13 @@ impl Pace {
         self.taken += taken;
         let (made, took) = self.cells.entry(place).or_default();
         (*made, *took) = (*made + 1, *took + taken);
+        self.last.insert(place, self.predicted);
+    }
+
+    /// The time of all invocations, and that since the last one of a cell, both as predicted.
+    pub(super) fn since(&self, place: usize) -> (Duration, Duration) {
+        let last = self.last.get(&place).copied().unwrap_or_default();
+        (self.predicted, self.predicted.saturating_sub(last))
     }
 
     pub(super) fn expect(&self, place: usize, predicted: Duration) -> Duration {

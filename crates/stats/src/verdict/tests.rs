@@ -224,3 +224,38 @@ proptest! {
         }
     }
 }
+
+/// Runs of the base and of the new side in the order of time, and what is said of them as sets and as series.
+#[test]
+fn sides_in_sequence() {
+    let noise = [0.0, 0.7, -0.3, 0.4, -0.8, 0.2, -0.5, 0.9, -0.1, 0.5].map(|at| 0.002 * at);
+    let around = |level: f64| noise.map(|at| level * (1.0 + at)).to_vec();
+    let rising = |from: f64| (0..10).map(|at| from * (1.0 + 0.005 * f64::from(at) + noise[at as usize])).collect();
+    let wave = |level: f64, by: f64| -> Vec<f64> {
+        (0..10).map(|at| level * (1.0 + by * (0.45 * f64::from(at)).sin() + noise[at as usize])).collect()
+    };
+    let with = |mut values: Vec<f64>, other: f64, places: &[usize]| {
+        places.iter().for_each(|&at| values[at] = other * (1.0 + noise[at]));
+        values
+    };
+    let inconclusive = Verdict::Inconclusive;
+    let table: [(Vec<f64>, Vec<f64>, Verdict, Verdict); 8] = [
+        (around(1.0), around(1.1), Verdict::Faster, Verdict::Faster),
+        (around(1.0), around(1.0), Verdict::Same, Verdict::Same),
+        (rising(1.0), rising(1.06), Verdict::Faster, inconclusive(Doubt::Drift)),
+        // Far beyond what it may be from one to the other.
+        (rising(1.0), rising(2.0), Verdict::Faster, Verdict::Faster),
+        (wave(1.0, 0.03), wave(0.92, 0.03), Verdict::Slower, inconclusive(Doubt::Correlated)),
+        // The speed of the new side was there at the end of the base.
+        (with(around(1.0), 0.77, &[9]), around(0.77), Verdict::Slower, inconclusive(Doubt::Seen)),
+        (with(around(1.0), 0.77, &[0, 1, 2]), around(0.77), inconclusive(Doubt::AtMargin), inconclusive(Doubt::Seen)),
+        // Two of ten at half speed are below both, and hide the difference from the test of all.
+        (around(1.0), with(around(1.1), 0.5, &[2, 7]), inconclusive(Doubt::TooNoisy), Verdict::Faster),
+    ];
+    for (base, new, of_sets, in_sequence) in table {
+        let rule = Rule::new(ALPHA, 0.02).unwrap();
+        let pair = Pair { base: &base, new: &new, better: Better::Higher };
+        let found = [rule, rule.in_sequence()].map(|rule| compare_one(pair, &rule).verdict);
+        assert_eq!(found, [of_sets, in_sequence], "{base:?} {new:?}");
+    }
+}

@@ -144,36 +144,36 @@ fn no_verdict_is_finer_than_stamped_times() {
 }
 
 #[test]
-fn the_margin_is_doubled_and_widened_by_what_one_placement_shows_under_two_names() {
+fn the_margin_is_widened_by_what_one_placement_shows_under_two_names() {
     let one =
         |kernel: &str, mapping: &str, value: f64| Cell { mapping: mapping.into(), ..cell(kernel, &around(value)) };
     let [base, new] =
         [1.0, 0.9].map(|value| fixtures::report(vec![one("a", "round-robin", value), one("b", "round-robin", value)]));
     let apart = || one("b", "dumb", 1.2);
     for (more, side, margin, verdict) in [
-        (None, 0, 0.04, Verdict::Slower),
-        (Some(one("b", "dumb", 1.01)), 0, 0.04, Verdict::Slower),
+        (None, 0, 0.02, Verdict::Slower),
+        (Some(one("b", "dumb", 1.01)), 0, 0.02, Verdict::Slower),
         (Some(apart()), 0, 0.2, Verdict::Same),
         (Some(one("b", "dumb", 1.08)), 1, 0.2, Verdict::Same),
-        (Some(apart().seated(&[1])), 0, 0.04, Verdict::Slower),
-        (Some(Cell { seats: vec![None], ..apart() }), 0, 0.04, Verdict::Slower),
-        (Some(apart().suspect()), 0, 0.04, Verdict::Slower),
-        (Some(apart().at(Point { size_bytes: Some(64), ..Point::default() })), 0, 0.04, Verdict::Slower),
+        (Some(apart().seated(&[1])), 0, 0.02, Verdict::Slower),
+        (Some(Cell { seats: vec![None], ..apart() }), 0, 0.02, Verdict::Slower),
+        (Some(apart().suspect()), 0, 0.02, Verdict::Slower),
+        (Some(apart().at(Point { size_bytes: Some(64), ..Point::default() })), 0, 0.02, Verdict::Slower),
     ] {
         let mut sides = [base.clone(), new.clone()];
         sides[side].cells.extend(more);
         let found = compare([&sides[0], &sides[1]], &Options::default()).unwrap();
         let [a, b] = [0, 1].map(|at| (found.rows[at].shown.margin, found.rows[at].verdict));
-        assert_eq!((found.margin, a), (0.04, (0.04, Verdict::Slower)));
+        assert_eq!((found.margin, a), (0.02, (0.02, Verdict::Slower)));
         assert!((b.0 - margin).abs() < 1e-9 && b.1 == verdict, "{b:?}");
         let shown = found
             .repeat
-            .filter(|repeat| repeat.difference > 0.04)
+            .filter(|repeat| repeat.difference > 0.02)
             .map(|repeat| (repeat.side, repeat.cells.map(|cell| &*cell.kernel)));
-        assert_eq!(shown, (margin > 0.04).then_some((side, ["b", "b"])));
+        assert_eq!(shown, (margin > 0.02).then_some((side, ["b", "b"])));
     }
     // Threads that share nothing are the same on the same CPUs in any order; of those that pass something on, neighbours matter.
-    for (kernel, margin) in [("mem-read", 0.2), ("ring-mutex", 0.04)] {
+    for (kernel, margin) in [("mem-read", 0.2), ("ring-mutex", 0.02)] {
         let one = |mapping: &str, seats: &[u32], value| cell(kernel, &around(value)).under(mapping).seated(seats);
         let mut report = fixtures::report(vec![one("round-robin", &[0, 1], 1.0), one("dumb", &[1, 0], 1.2)]);
         report.cells.iter_mut().for_each(|cell| cell.workers = 2);
@@ -225,7 +225,7 @@ proptest! {
     }
 
     #[test]
-    fn neither_the_order_nor_the_scale_of_invocations_matters([one, other] in two_reports(), scale in 0.5..2.0_f64) {
+    fn neither_the_direction_of_time_nor_the_scale_matters([one, other] in two_reports(), scale in 0.5..2.0_f64) {
         let shown = |[base, new]: &[Report; 2]| -> Vec<(Verdict, Shown)> {
             compare([base, new], &Options::default()).unwrap().rows.iter().map(|row| (row.verdict, row.shown.clone())).collect()
         };
@@ -233,8 +233,6 @@ proptest! {
         let found = shown(&turned);
         for invocations in turned.iter_mut().flat_map(|report| &mut report.cells).map(|cell| &mut cell.invocations) {
             invocations.reverse();
-            let middle = invocations.len() / 3;
-            invocations.rotate_left(middle);
         }
         prop_assert_eq!(&shown(&turned), &found);
         let values = turned.iter_mut().flat_map(|report| &mut report.cells).flat_map(|cell| &mut cell.invocations);
