@@ -24,7 +24,7 @@ const CIRCUMSTANCES: [(&str, &[&str]); 10] = [
 const MOST: [(&str, usize); 8] = [
     ("analysis", 9),
     ("audit", 1),
-    ("claims", 9),
+    ("claims", 10),
     ("fleet", 13),
     ("model", 0),
     ("render", 3),
