@@ -248,7 +248,7 @@ fn loads() {
         }
     };
     let stolen = timed(|timed| timed.processors.as_mut().unwrap().steal = 2);
-    check_look("steal", &[], stolen, Disturbs, "1.0% now");
+    check_look("steal", &[], stolen, Limits, "1.0% now");
     let busy = timed(|timed| timed.processors.as_mut().unwrap().idle = 100);
     check_look("other load", &[], busy, Disturbs, "1.00 of 2 CPUs busy");
     let named = timed(|timed| {
