@@ -44,7 +44,8 @@ fn a_model_of_published_values_predicts_or_there_is_none() {
         let model = models.iter().find(|model| model["machine"] == machine).unwrap();
         let found = &model["outcome"]["model"];
         assert_eq!((found.is_object(), model["outcome"]["none"].is_null()), (predicts, predicts), "{model}");
-        assert!(!predicts || 10 * found["held"].as_u64().unwrap() >= 9 * model["others"].as_u64().unwrap(), "{model}");
+        // Of intervals that hold 90%, those of 36 points hold 85% or more in four of five.
+        assert!(!predicts || 20 * found["held"].as_u64().unwrap() >= 17 * model["others"].as_u64().unwrap(), "{model}");
     }
 }
 

@@ -58,6 +58,7 @@ pub(super) const STAYS: &[&str] = &[
     "Package.model",
     "Plan.binder",
     "Plan.clock",
+    "Role.lock.backs_off",
     "Role.lock_free_pool.backs_off",
     "Role.lock_pool.backs_off",
     "Symbol",
