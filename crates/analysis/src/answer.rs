@@ -55,6 +55,8 @@ pub struct Answer {
     /// What kernels do, but for those that share something or do single operations: by family as `charz kernels` has them, a program of the
     /// user's first, then by name and size.
     pub rows: Vec<Row>,
+    /// What the machine delivered, shared as it was; empty where threads had their CPUs.
+    pub delivered: Table,
     /// The kernels of which no configuration has a number, each with the reason of one.
     pub without: Table,
     /// What pools and counters do under contention; empty where they were not measured.
@@ -129,6 +131,7 @@ impl Answer {
             energy: energy(report),
             incomplete: report.incomplete(),
             cpus,
+            delivered: rows::delivered(&rows),
             contended: rows::contended(report, cpus),
             levels: levels(report),
             without: without(report),
@@ -164,7 +167,7 @@ impl Answer {
             let named = [&mut row.kernel, &mut row.label].into_iter().chain(mappings);
             named.chain(row.gaps.iter_mut().flatten()).for_each(cut);
         }
-        for table in [&mut self.contended, &mut self.lines, &mut self.nodes, &mut self.without] {
+        for table in [&mut self.delivered, &mut self.contended, &mut self.lines, &mut self.nodes, &mut self.without] {
             table.rows.truncate(MOST);
             table.rows.iter_mut().flat_map(|row| &mut row.data).for_each(|datum| cut(&mut datum.text));
         }

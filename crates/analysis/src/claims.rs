@@ -110,7 +110,7 @@ impl Reader {
                 r"(?<kernel>\S+): no more than (?<cpus>\d+) threads?; it loses (?<share>[\d.]+%~?) with (?<threads>\d+)\.",
             ),
             losing: regex(
-                r"(?<share>−?\d+(\.\d+)?)(\.\.(?<high>−?\d+(\.\d+)?))?%(~|(?<few>\?))?( \(clock\))?(, \d+% on one CPU)?",
+                r"(?<share>−?\d+(\.\d+)?)(\.\.(?<high>−?\d+(\.\d+)?))?%(~|(?<few>\?))?( \(clock\))?( \(\d+% shared\))?",
             ),
             spin: regex(
                 r"spin at most (?<ns>\S+ \S+?)~? before parking, under (?<mapping>[a-z, ]+): .*|do not spin .*",

@@ -225,7 +225,7 @@ fn body(answer: &Answer, extent: Extent, columns: usize, tables: usize) -> Vec<B
     let family = |row: &answer::Row| (row.family.map_or("other", Family::name).to_owned(), Some(row.best.unit));
     blocks.extend(listed_rows(&rows, answer.rows.iter().map(family).collect(), is_folded, tables));
     blocks.extend(notes.into_iter().map(Block::Text));
-    for table in [&answer.lines, &answer.nodes, &answer.levels, &answer.contended, &answer.without] {
+    for table in [&answer.delivered, &answer.lines, &answer.nodes, &answer.levels, &answer.contended, &answer.without] {
         // What names begin with is what `charz kernels` lists them by.
         let begin = |row: &Row| (row.data[0].text.split(['-', ' ']).next().unwrap_or_default().to_owned(), None);
         blocks.extend(listed_rows(table, table.rows.iter().map(begin).collect(), is_folded, tables));

@@ -2,8 +2,8 @@
 
 use charz_claims::verdict::{Verdict, verdicts};
 use charz_estimate::{
-    Best, Caveat, Caveats, Effect, Estimate, Estimates, MARGIN, Quantity, Strength, grouped, is_of_copies, kind,
-    shared_cpus,
+    Best, Caveat, Caveats, Effect, Estimate, Estimates, MARGIN, NEARLY_ALL, Quantity, Strength, grouped, is_of_copies,
+    kind, shared_cpus,
 };
 use charz_words::caveat;
 use charz_words::estimate::doubt_of;
@@ -263,14 +263,6 @@ impl Row {
         is_hidden.then(|| format!(" ({})", self.best.text()))
     }
 
-    /// What the best placement delivered, and which delivered most: `auto x2: 1.32 Gop/s`.
-    fn delivered(&self) -> [Datum; 2] {
-        let Some(Shared { best, most }) = &self.shared else { return [none(), none()] };
-        let plain = |reading: &Reading| Reading { origin: Quantity::Capacity, ..reading.clone() }.text();
-        let own = best.as_ref().map_or_else(none, |best| Datum::number(plain(best), best.value));
-        [own, Datum::word(format!("{} x{}: {}", most.mapping, most.threads, plain(most)))]
-    }
-
     /// What `auto` costs: `3.2%`; `≈0%` where its interval lies within ±2%; else the interval, or `3.2%?` after too few runs for one; nothing
     /// where the host moved the CPUs.
     pub fn auto_costs(&self) -> String {
@@ -281,7 +273,7 @@ impl Row {
         };
         let noisy = units::doubt(caveats.between() >= Some(Effect::Weakens));
         let clock = if caveats.has(Caveat::Clock) { " (clock)" } else { "" };
-        let together = together.map(|share| format!(", {:.0}% on one CPU", 100.0 * share)).unwrap_or_default();
+        let together = together.map(|share| format!(" ({:.0}% shared)", 100.0 * share)).unwrap_or_default();
         let costs = match strength {
             Strength::Shown(share) => units::percent(share),
             Strength::Same => format!("≈0%{clock}"),
@@ -316,7 +308,6 @@ fn range(found: Interval) -> String {
 pub fn table(shown: &[Row], cpus: u64) -> (Table, Vec<String>) {
     let threads = shown.iter().filter_map(|row| row.all.as_ref().map(|all| all.threads).max(row.cut)).max();
     let has_one = shown.iter().any(|row| row.one.is_some() || row.gaps[0].is_some());
-    let is_shared = shown.iter().any(|row| row.shared.is_some());
     let mut gaps: Vec<&str> = Vec::new();
     let mut data = Vec::new();
     for row in shown {
@@ -353,7 +344,6 @@ pub fn table(shown: &[Row], cpus: u64) -> (Table, Vec<String>) {
             }
         }
         cells.extend([Datum::word(&row.best_mapping), Datum::word(row.auto_costs())]);
-        cells.extend(is_shared.then(|| row.delivered()).into_iter().flatten());
         data.push(cells);
     }
     let all = threads.map(|threads| match threads == cpus {
@@ -367,9 +357,30 @@ pub fn table(shown: &[Row], cpus: u64) -> (Table, Vec<String>) {
         heading.extend(["scaling", "95% at"]);
     }
     heading.extend(["best mapping", "auto costs"]);
-    heading.extend(is_shared.then_some(["delivered", "delivered most"]).into_iter().flatten());
     let notes = gaps.iter().enumerate().map(|(at, gap)| format!("{}  {gap}", letter(at)));
     (Table::new(&heading, data), notes.chain(quota_note(shown)).collect())
+}
+
+/// What the machine delivered, shared as it was: a row per kernel, and what a reader finds in its first table of what the hardware can do.
+pub fn delivered(rows: &[Row]) -> Table {
+    let plain = |reading: &Reading| Reading { origin: Quantity::Capacity, ..reading.clone() }.text();
+    let placed = |reading: &Reading| format!("{} x{}", reading.mapping, reading.threads);
+    let data = rows.iter().filter_map(|row| {
+        let Shared { best, most } = row.shared.as_ref()?;
+        let share =
+            |of: &Reading| if of.unit.more_is_better() { of.value / row.best.value } else { row.best.value / of.value };
+        let is_all = best.as_ref().is_some_and(|best| share(best) >= NEARLY_ALL);
+        (!is_all).then(|| {
+            vec![
+                Datum::word(row.name()),
+                Datum::word(placed(&row.best)),
+                best.as_ref().map_or_else(none, |best| Datum::number(plain(best), best.value)),
+                best.as_ref().map_or_else(none, |best| Datum::number(units::percent(share(best)), share(best))),
+                Datum::word(format!("{}: {}", placed(most), plain(most))),
+            ]
+        })
+    });
+    Table::new(&["delivered here", "best alone", "it delivered", "of that", "delivered most"], data.collect::<Vec<_>>())
 }
 
 /// What a quota leaves out of their numbers, or has in them.

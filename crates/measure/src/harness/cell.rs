@@ -38,7 +38,7 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure>
     let stage = cell.kernel.stage(&cell.params, workers)?;
     let each_has_a_strand = workers <= bench.strands;
     let gate = Gate::new(workers + 1, if each_has_a_strand && bench.spins { workers } else { 0 });
-    let [enough, short] = [const { AtomicBool::new(false) }; 2];
+    let [enough, uncounted, short] = [const { AtomicBool::new(false) }; 3];
     let plots = Mutex::new(Vec::new());
     let no_counters = OnceLock::new();
     // On a shared strand a canary would measure the scheduler, and an empty kernel has no use for it.
@@ -48,9 +48,21 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure>
     let outcomes = thread::scope(|scope| {
         let mut handles = Vec::with_capacity(workers);
         for rank in 0..workers {
-            let (stage, gate, enough, short, plots, frequencies, no_counters) =
-                (stage.as_ref(), &gate, &enough, &short, &plots, frequencies.as_ref(), &no_counters);
-            let post = WorkerContext { rank, cell, stage, bench, gate, enough, short, plots, frequencies, no_counters };
+            let (stage, gate, enough, uncounted, short, plots, frequencies, no_counters) =
+                (stage.as_ref(), &gate, &enough, &uncounted, &short, &plots, frequencies.as_ref(), &no_counters);
+            let post = WorkerContext {
+                rank,
+                cell,
+                stage,
+                bench,
+                gate,
+                enough,
+                uncounted,
+                short,
+                plots,
+                frequencies,
+                no_counters,
+            };
             let builder = thread::Builder::new().name(format!("worker-{rank}")).stack_size(STACK_BYTES);
             match builder.spawn_scoped(scope, move || post.serve()) {
                 Ok(handle) => handles.push(handle),
@@ -63,7 +75,7 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure>
             }
         }
         if watched.failure.is_none() {
-            watched.watch(cell, bench, &gate, &enough, &plots);
+            watched.watch(cell, bench, &gate, [&enough, &uncounted], &plots);
         }
         handles
             .into_iter()
@@ -108,7 +120,7 @@ impl Watched {
         cell: &Cell<'_>,
         bench: Bench<'_>,
         gate: &Gate,
-        enough: &AtomicBool,
+        [enough, uncounted]: [&AtomicBool; 2],
         plots: &Mutex<Vec<PlacedRegion>>,
     ) {
         if gate.arrive() == Decision::NoGo {
@@ -145,6 +157,7 @@ impl Watched {
             }
             // Relaxed: the workers read it after the gate, which orders it before.
             enough.store(last && !is_looked, Ordering::Relaxed);
+            uncounted.store(is_looked, Ordering::Relaxed);
             if gate.arrive() == Decision::NoGo {
                 return;
             }

@@ -24,6 +24,8 @@ pub(super) struct WorkerContext<'a> {
     pub(super) gate: &'a Gate,
     /// Whether the repetition at hand is the last; set before all pass the gate at its end.
     pub(super) enough: &'a AtomicBool,
+    /// Whether the repetition at hand is not counted; set before all pass the gate at its beginning.
+    pub(super) uncounted: &'a AtomicBool,
     /// Whether a worker did less than its part; set before all pass the gate at the end of a repetition.
     pub(super) short: &'a AtomicBool,
     pub(super) plots: &'a Mutex<Vec<PlacedRegion>>,
@@ -162,6 +164,10 @@ impl WorkerContext<'_> {
             }
             // No worker verifies while another still runs.
             if self.gate.arrive() == Decision::NoGo {
+                return Ok(laps);
+            }
+            if !whole && self.uncounted.load(Ordering::Relaxed) {
+                self.gate.close();
                 return Ok(laps);
             }
             if !whole {
