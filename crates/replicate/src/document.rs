@@ -138,6 +138,8 @@ pub(super) struct Series {
     #[serde(default)]
     pub(super) statistic: Statistic,
     pub(super) unit: String,
+    /// The kernel that makes the same loads in an order that no prefetcher foresees.
+    pub(super) unforeseen: Option<String>,
     /// Whether a ratio to the document's value is meaningful.
     #[serde(default = "yes")]
     pub(super) ratio: bool,
@@ -154,6 +156,11 @@ impl Series {
     /// What is measured; `None` if nothing is. The defaults of a figure alone name no kernel.
     pub(super) fn cell(&self) -> Option<&CellSpec> {
         self.cell.as_ref().filter(|cell| !cell.kernel.is_empty())
+    }
+
+    /// The numbers of workers here, one per row.
+    pub(super) fn counts(&self) -> &[Count] {
+        if self.here.is_empty() { &self.workers } else { &self.here }
     }
 }
 
@@ -239,7 +246,10 @@ pub(super) struct Side {
 impl Document {
     pub(super) fn read(text: &str) -> Result<Document, toml::de::Error> {
         let mut file: Table = toml::from_str(text)?;
-        tables(&mut file, "figure").for_each(spread_defaults);
+        for figure in tables(&mut file, "figure") {
+            spread_cells(figure);
+            spread_defaults(figure);
+        }
         let mut document: Document = file.try_into()?;
         for series in document.figures.iter_mut().flat_map(|figure| &mut figure.series) {
             if series.labels.is_empty() {
@@ -277,8 +287,7 @@ impl Figure {
             cells.extend(counts.filter(|&count| target.runs(spec, count).is_ok()).flat_map(|count| spec.cells(count)));
         };
         for series in &self.series {
-            let counts = if series.here.is_empty() { &series.workers } else { &series.here };
-            let counts: Vec<u64> = counts.iter().filter_map(|count| count.number(target).ok()).collect();
+            let counts: Vec<u64> = series.counts().iter().filter_map(|count| count.number(target).ok()).collect();
             if let Some(spec) = series.cell() {
                 add(spec, &series.statistic, &counts);
             }
@@ -296,6 +305,28 @@ impl Figure {
         }
         cells
     }
+}
+
+/// A series with `each = { name = [values] }` is one for each value of that part of its cell, a label each.
+fn spread_cells(figure: &mut Table) {
+    let Some(Value::Array(all)) = figure.get_mut("series") else { return };
+    let spread = |mut series: Value| -> Vec<Value> {
+        let each = series.as_table_mut().and_then(|table| table.remove("each"));
+        let Some((name, Value::Array(values))) = each.and_then(|each| each.as_table()?.clone().into_iter().next())
+        else {
+            return vec![series];
+        };
+        let of = |(at, value): (usize, Value)| {
+            let mut own = series.as_table()?.clone();
+            let label = series.get("labels")?.get(at)?.clone();
+            own.insert("labels".into(), Value::Array(vec![label]));
+            let cell = own.entry("cell").or_insert_with(|| Value::Table(Table::new()));
+            cell.as_table_mut()?.insert(name.clone(), value);
+            Some(Value::Table(own))
+        };
+        values.into_iter().enumerate().filter_map(of).collect()
+    };
+    *all = std::mem::take(all).into_iter().flat_map(spread).collect();
 }
 
 /// The `defaults` of a figure go to its series and to the sides of its claims, and what a right side lacks comes from the left one.
