@@ -307,26 +307,32 @@ impl Figure {
     }
 }
 
-/// A series with `each = { name = [values] }` is one for each value of that part of its cell, a label each.
+/// A series with `each`, tables like its own whose ends are lists, is one series for each of their values, with a label each.
 fn spread_cells(figure: &mut Table) {
     let Some(Value::Array(all)) = figure.get_mut("series") else { return };
     let spread = |mut series: Value| -> Vec<Value> {
-        let each = series.as_table_mut().and_then(|table| table.remove("each"));
-        let Some((name, Value::Array(values))) = each.and_then(|each| each.as_table()?.clone().into_iter().next())
-        else {
-            return vec![series];
-        };
-        let of = |(at, value): (usize, Value)| {
+        let Some(each) = series.as_table_mut().and_then(|table| table.remove("each")) else { return vec![series] };
+        let of = |(at, label): (usize, &Value)| {
             let mut own = series.as_table()?.clone();
-            let label = series.get("labels")?.get(at)?.clone();
-            own.insert("labels".into(), Value::Array(vec![label]));
-            let cell = own.entry("cell").or_insert_with(|| Value::Table(Table::new()));
-            cell.as_table_mut()?.insert(name.clone(), value);
+            own.insert("labels".into(), Value::Array(vec![label.clone()]));
+            fill(&mut own, picked(&each, at)?.as_table()?);
             Some(Value::Table(own))
         };
-        values.into_iter().enumerate().filter_map(of).collect()
+        series["labels"].as_array().into_iter().flatten().enumerate().filter_map(of).collect()
     };
     *all = std::mem::take(all).into_iter().flat_map(spread).collect();
+}
+
+/// The values at one place of all lists; `None` where one is too short.
+fn picked(each: &Value, at: usize) -> Option<Value> {
+    match each {
+        Value::Array(values) => values.get(at).cloned(),
+        Value::Table(table) => {
+            let all = table.iter().map(|(key, value)| Some((key.clone(), picked(value, at)?)));
+            all.collect::<Option<_>>().map(Value::Table)
+        }
+        _ => None,
+    }
 }
 
 /// The `defaults` of a figure go to its series and to the sides of its claims, and what a right side lacks comes from the left one.
