@@ -255,3 +255,21 @@ fn sweeps_that_wait_together_write_two_reports() {
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "the lock and two reports");
 }
+
+/// A plan takes no lock: where another charz measures it makes no run.
+#[test]
+fn a_plan_is_made_while_another_charz_measures() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = File::create(folder.path().join("charz.lock")).unwrap();
+    lock.lock().unwrap();
+    let ran = |flags: &str| {
+        let mut sweep = charz();
+        sweep.args(format!("sweep --kernel arith-int --threads 1{flags}").split(' '));
+        sweep.env("CHARZ_LOCK_DIR", folder.path()).current_dir(folder.path());
+        Ran::from(sweep.output().unwrap())
+    };
+    let plan = ran(" --dry-run --format json");
+    let found: Value = serde_json::from_str(&plan.out).unwrap_or_else(|why| panic!("{why}: {}", plan.err));
+    assert_eq!((plan.code, found["cells"].as_u64()), (Some(0), Some(2)), "{}", plan.out);
+    assert_eq!(ran("").code, Some(3));
+}

@@ -153,6 +153,8 @@ fn write_figure(replication: &Replication<'_>, figure: &ReplicatedFigure<'_>, bl
     if !figure.reasons.is_empty() {
         blocks.push(Block::Text(format!("{}: {}", words::status(figure.status), words::reasons(figure).join("; "))));
     }
+    let basis = words::basis(figure).filter(|_| figure.rows.iter().any(|row| row.here.is_some()));
+    blocks.extend(basis.map(|words| Block::Text(format!("note: {words}"))));
     blocks.extend(figure.notes.iter().map(|note| Block::Text(format!("note: {note}"))));
     // Rows beyond this machine, which a reason mentions, are shown for the document's values only.
     let is_beyond = |row: &Row<'_>| row.gap.as_ref().map(Why::kind) == Some(GapKind::Machine);
@@ -195,7 +197,12 @@ fn write_rows(replication: &Replication<'_>, rows: &[&Row<'_>], blocks: &mut Vec
         heading.push(machine.name.clone());
         heading.extend(is_modelled(machine).then(|| "model".to_owned()));
     }
-    heading.extend(["here", "95% interval", "ratio"].iter().filter(|_| is_measured).map(|&name| name.to_owned()));
+    // What ran is not what a label in words is about.
+    let names_workers = is_measured && rows.iter().any(|row| row.workers.is_some_and(|count| !is_label(row, count)));
+    let is_short = rows.iter().any(|row| delivered(row).is_some());
+    let own = [("threads here", names_workers), ("here", is_measured), ("95% interval", is_measured)];
+    let own = own.into_iter().chain([("delivered", is_short), ("ratio", is_measured)]);
+    heading.extend(own.filter(|(_, is_shown)| *is_shown).map(|(name, _)| name.to_owned()));
     heading.push("unit".to_owned());
     let (mut lines, mut gaps, mut notes, mut group) = (Vec::new(), Vec::<String>::new(), Vec::new(), "");
     for row in rows {
@@ -221,19 +228,36 @@ fn write_rows(replication: &Replication<'_>, rows: &[&Row<'_>], blocks: &mut Vec
                 }
                 format!("- ({})", at + 1)
             });
+            let count = row.workers.map(units::count).unwrap_or_default();
+            line.extend(names_workers.then_some(count));
             line.push(here.map(|here| digits(here.value) + doubt).or(gap).unwrap_or_default());
             line.push(here.map(interval).unwrap_or_default());
+            line.extend(is_short.then(|| delivered(row).unwrap_or_default()));
             line.push(row.ratio.map(|ratio| digits(ratio) + doubt).unwrap_or_default());
         }
         line.push(row.unit.to_owned());
         lines.push(line);
-        let note = here.and_then(|here| here.note.as_ref()).map(|note| words::note(note, row.unit));
-        let group = if group.is_empty() { String::new() } else { format!("{group}, ") };
-        notes.extend(note.map(|note| Block::Text(format!("{group}{}: {note}", row.label))));
+        if let Some(note) = here.and_then(|here| here.note.as_ref()) {
+            notes.push((group, words::note(note, row.unit), row.label));
+        }
     }
     blocks.push(Block::Table { words: vec![0, heading.len() - 1], heading, rows: lines });
     blocks.extend(gaps.iter().enumerate().map(|(at, reason)| Block::Text(format!("({}) {reason}", at + 1))));
-    blocks.extend(notes);
+    // Rows of a group that have the same note have one.
+    blocks.extend(notes.chunk_by(|one, other| (one.0, &one.1) == (other.0, &other.1)).map(|same| {
+        let labels = same.iter().map(|(_, _, label)| *label).collect::<Vec<_>>().join(", ");
+        let group = if same[0].0.is_empty() { String::new() } else { format!("{}, ", same[0].0) };
+        Block::Text(format!("{group}{labels}: {}", same[0].1))
+    }));
+}
+
+/// Whether a label is this number of threads.
+fn is_label(row: &Row<'_>, count: u64) -> bool {
+    row.label.parse() == Ok(count)
+}
+
+fn delivered(row: &Row<'_>) -> Option<String> {
+    row.here.as_ref().and_then(words::delivered)
 }
 
 /// A value in the document's own digits.

@@ -3,13 +3,17 @@
 use super::cell::Target;
 use super::document::{Claim, Relation, Side};
 use super::replication::{CheckedClaim, Compared, Number, Term, Verdict};
+use super::statistic::Basis;
 use super::table::Table;
 use super::why::{GapKind, Why};
 
 impl Claim {
     pub(super) fn check<'a>(&'a self, table: &Table<'a>, target: &Target) -> CheckedClaim<'a> {
+        let basis = self.basis(target);
+        let table = &table.by(basis);
         let open = |verdict: Verdict, why: Why<'a>| CheckedClaim {
             why: Some(why),
+            basis,
             verdict,
             says: &self.says,
             relation: self.relation,
@@ -32,7 +36,15 @@ impl Claim {
             }
         }
         let is_bare = |of: &Compared<'_>| of.left.number.interval.is_none() || of.right.number.interval.is_none();
-        let left_open = if compared.iter().any(is_bare) { Why::TooFewRuns } else { Why::LeftOpen };
+        let shared = compared.iter().filter(|of| self.is_disturbed(of, basis)).filter_map(Compared::delivered_share);
+        let left_open = match shared.reduce(f64::min) {
+            Some(delivered) => Why::SharedCpus { delivered },
+            None if compared.iter().any(is_bare) => Why::TooFewRuns,
+            None => Why::LeftOpen,
+        };
+        for of in &mut compared {
+            of.holds = of.holds.filter(|_| !self.is_disturbed(of, basis));
+        }
         let mut with = |holds| compared.extract_if(.., |of| of.holds == holds).collect::<Vec<_>>();
         let [fail, are_open, hold] = [Some(false), None, Some(true)].map(&mut with);
         if !fail.is_empty() {
@@ -57,7 +69,12 @@ impl Claim {
             let left = &self.left;
             let is_left =
                 |right: &Side| right.is_of_same(left) && right.workers(count, target) == left.workers(count, target);
+            let is_of_mappings = |right: &Side| {
+                (&right.cell.kernel, right.workers(count, target)) == (&left.cell.kernel, left.workers(count, target))
+                    && right.cell.mapping != left.cell.mapping
+            };
             match &self.right {
+                Some(right) if count == 1 && is_of_mappings(right) => Err(Why::OneIsNotSpread { cpus: target.strands }),
                 Some(right) if is_left(right) => Err(Why::SameThreads { cpus: target.strands }),
                 _ => Ok(count),
             }
@@ -74,6 +91,11 @@ impl Claim {
             true => Ok(counts.into_iter().flatten().collect()),
             false => counts.into_iter().collect(),
         }
+    }
+
+    /// Whether threads shared CPUs beside a number that holds what that took, and the conclusion is not about it.
+    fn is_disturbed(&self, of: &Compared<'_>, basis: Basis) -> bool {
+        basis == Basis::Delivered && !self.floats_beside_bound() && of.delivered_share().is_some()
     }
 
     fn compare<'a>(&'a self, table: &Table<'a>, target: &Target, workers: u64) -> Result<Compared<'a>, Why<'a>> {
@@ -103,7 +125,8 @@ impl Claim {
             None => {
                 let limit = self.limit.ok_or(Why::Unanswered)?;
                 let value = limit * if self.per_core { target.cores as f64 } else { 1.0 };
-                let number = Number { value, interval: Some([value; 2]), suspect: false, note: None };
+                let number =
+                    Number { value, interval: Some([value; 2]), suspect: false, delivered_share: None, note: None };
                 Term { cell: None, size: None, workers: None, number }
             }
         };
@@ -147,7 +170,8 @@ mod tests {
     use super::*;
 
     fn number(interval: [f64; 2]) -> Number<'static> {
-        Number { value: f64::midpoint(interval[0], interval[1]), interval: Some(interval), suspect: false, note: None }
+        let value = f64::midpoint(interval[0], interval[1]);
+        Number { value, interval: Some(interval), suspect: false, delivered_share: None, note: None }
     }
 
     #[track_caller]

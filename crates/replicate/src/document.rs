@@ -138,6 +138,8 @@ pub(super) struct Series {
     #[serde(default)]
     pub(super) statistic: Statistic,
     pub(super) unit: String,
+    /// The kernel that makes the same loads in an order that no prefetcher foresees.
+    pub(super) unforeseen: Option<String>,
     /// Whether a ratio to the document's value is meaningful.
     #[serde(default = "yes")]
     pub(super) ratio: bool,
@@ -154,6 +156,11 @@ impl Series {
     /// What is measured; `None` if nothing is. The defaults of a figure alone name no kernel.
     pub(super) fn cell(&self) -> Option<&CellSpec> {
         self.cell.as_ref().filter(|cell| !cell.kernel.is_empty())
+    }
+
+    /// The numbers of workers here, one per row.
+    pub(super) fn counts(&self) -> &[Count] {
+        if self.here.is_empty() { &self.workers } else { &self.here }
     }
 }
 
@@ -239,7 +246,10 @@ pub(super) struct Side {
 impl Document {
     pub(super) fn read(text: &str) -> Result<Document, toml::de::Error> {
         let mut file: Table = toml::from_str(text)?;
-        tables(&mut file, "figure").for_each(spread_defaults);
+        for figure in tables(&mut file, "figure") {
+            spread_cells(figure);
+            spread_defaults(figure);
+        }
         let mut document: Document = file.try_into()?;
         for series in document.figures.iter_mut().flat_map(|figure| &mut figure.series) {
             if series.labels.is_empty() {
@@ -277,8 +287,7 @@ impl Figure {
             cells.extend(counts.filter(|&count| target.runs(spec, count).is_ok()).flat_map(|count| spec.cells(count)));
         };
         for series in &self.series {
-            let counts = if series.here.is_empty() { &series.workers } else { &series.here };
-            let counts: Vec<u64> = counts.iter().filter_map(|count| count.number(target).ok()).collect();
+            let counts: Vec<u64> = series.counts().iter().filter_map(|count| count.number(target).ok()).collect();
             if let Some(spec) = series.cell() {
                 add(spec, &series.statistic, &counts);
             }
@@ -295,6 +304,34 @@ impl Figure {
             }
         }
         cells
+    }
+}
+
+/// A series with `each`, tables like its own whose ends are lists, is one series for each of their values, with a label each.
+fn spread_cells(figure: &mut Table) {
+    let Some(Value::Array(all)) = figure.get_mut("series") else { return };
+    let spread = |mut series: Value| -> Vec<Value> {
+        let Some(each) = series.as_table_mut().and_then(|table| table.remove("each")) else { return vec![series] };
+        let of = |(at, label): (usize, &Value)| {
+            let mut own = series.as_table()?.clone();
+            own.insert("labels".into(), Value::Array(vec![label.clone()]));
+            fill(&mut own, picked(&each, at)?.as_table()?);
+            Some(Value::Table(own))
+        };
+        series["labels"].as_array().into_iter().flatten().enumerate().filter_map(of).collect()
+    };
+    *all = std::mem::take(all).into_iter().flat_map(spread).collect();
+}
+
+/// The values at one place of all lists; `None` where one is too short.
+fn picked(each: &Value, at: usize) -> Option<Value> {
+    match each {
+        Value::Array(values) => values.get(at).cloned(),
+        Value::Table(table) => {
+            let all = table.iter().map(|(key, value)| Some((key.clone(), picked(value, at)?)));
+            all.collect::<Option<_>>().map(Value::Table)
+        }
+        _ => None,
     }
 }
 

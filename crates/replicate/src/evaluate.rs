@@ -3,13 +3,16 @@
 use super::cell::{Kernels, Target};
 use super::document::{Document, Figure, Reference, Series};
 use super::replication::{
-    CheckedClaim, Of, Origin, PublishedRange, Reason, ReplicatedFigure, Replication, Row, Status, Verdict,
+    CheckedClaim, Note, Number, Of, Origin, PublishedRange, Reason, ReplicatedFigure, Replication, Row, Status, Verdict,
 };
 use super::statistic::is_share;
 use super::table::Table;
 use super::why::{GapKind, Why};
 use charz_data::CellSpec;
 use charz_data::report::Report;
+
+/// Of loads in random order, as a fraction: those that take less are foreseen. What small pages and lines in pairs save is less than that.
+const FORESEEN: f64 = 0.5;
 
 /// These figures of a document beside a report; `against` is one of another machine, for figures that compare two.
 pub fn evaluate<'a>(
@@ -70,7 +73,14 @@ fn replicated<'a>(
     target: &Target,
     table: Option<&Table<'a>>,
 ) -> ReplicatedFigure<'a> {
-    let context = Context { machines: &document.machines, impossible: figure.impossible.as_deref(), target, table };
+    let basis = figure.basis(target);
+    let asked = table.map(|table| table.by(basis));
+    let context = Context {
+        table: asked.as_ref(),
+        machines: &document.machines,
+        impossible: figure.impossible.as_deref(),
+        target,
+    };
     let rows: Vec<Row<'a>> = figure.series.iter().flat_map(|series| context.rows(series)).collect();
     let checked = table.map(|table| figure.claims.iter().map(|claim| claim.check(table, target)).collect());
     let claims: Vec<CheckedClaim<'a>> = checked.unwrap_or_default();
@@ -87,6 +97,7 @@ fn replicated<'a>(
         survives: &figure.survives,
         status,
         reasons,
+        basis,
         notes: &figure.notes,
         rows,
         models: Vec::new(),
@@ -175,7 +186,15 @@ impl<'a> Context<'a, '_> {
                     table.over([(spec, statistic, workers), (&over.cell, &over.statistic, own)])
                 }
             };
-            number.map(Some)
+            let unforeseen = || {
+                let kernel = series.unforeseen.clone().filter(|kernel| *kernel != spec.kernel)?;
+                let spec = CellSpec { kernel, stride: None, ..spec.clone() };
+                table.number(&spec, statistic, workers, &series.unit).ok()
+            };
+            number.map(|number| match unforeseen() {
+                Some(other) => Some(number.beside_unforeseen(&other)),
+                None => Some(number),
+            })
         });
         let (here, gap) = number.map_or_else(|why| (None, Some(why)), |here| (here, None));
         // In the order of the document's machines, since ratios are to the first that has a value.
@@ -202,7 +221,7 @@ impl<'a> Context<'a, '_> {
     /// The workers of a row on this machine.
     fn workers(&self, series: &'a Series, spec: Option<&'a CellSpec>, at: usize) -> Result<u64, Why<'a>> {
         let spec = spec.ok_or_else(|| self.impossible.map_or(Why::Unanswered, Why::Stated))?;
-        let counts = if series.here.is_empty() { &series.workers } else { &series.here };
+        let counts = series.counts();
         let count = counts.get(at).or(counts.first().filter(|_| counts.len() == 1));
         let workers = count.ok_or(Why::NoThreads)?.number(self.target)?;
         if let Some(over) = &series.over {
@@ -210,6 +229,15 @@ impl<'a> Context<'a, '_> {
         }
         self.target.measures(spec, &series.statistic, workers)?;
         Ok(workers)
+    }
+}
+
+impl Number<'_> {
+    /// The same, noted where a prefetcher foresees what another one has in random order.
+    fn beside_unforeseen(self, other: &Number<'_>) -> Self {
+        let ends = self.interval.zip(other.interval);
+        let is_foreseen = ends.is_some_and(|(own, other)| own[1] < FORESEEN * other[0]);
+        Number { note: is_foreseen.then_some(Note::Foreseen(other.value)).or(self.note), ..self }
     }
 }
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
+mod basis;
 mod cell;
 mod claim;
 mod count;
@@ -24,6 +25,7 @@ pub use replication::{
     Band, CheckedClaim, Clock, Compared, FigureModel, Fitted, Note, Number, Of, Origin, Outcome, Predicted,
     PublishedRange, Reason, ReplicatedFigure, Replication, Row, Status, Term, Verdict,
 };
+pub use statistic::Basis;
 pub use why::{GapKind, Refusal, Requirement, Why};
 
 /// The JSON Schema of a replication, as `cargo xtask docs` writes it.

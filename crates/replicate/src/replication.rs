@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::document::{Citation, Reference, Relation};
+use super::statistic::Basis;
 use super::why::Why;
 use charz_data::CellSpec;
 use charz_data::report::{Report, Schema};
@@ -32,7 +33,7 @@ pub struct Replication<'a> {
 
 impl Replication<'_> {
     pub(super) fn schema() -> Schema {
-        Schema { name: "charz-replication".into(), major: 2, minor: 0 }
+        Schema { name: "charz-replication".into(), major: 2, minor: 1 }
     }
 
     /// How many figures have this status.
@@ -94,6 +95,8 @@ pub struct ReplicatedFigure<'a> {
     pub status: Status,
     /// Why it is not, or only partly, replicated.
     pub reasons: Vec<Reason<'a>>,
+    /// What throughputs of its rows are.
+    pub basis: Basis,
     /// What to know when reading its numbers: one sentence each.
     pub notes: &'a [String],
     /// The document's values beside this machine's.
@@ -254,6 +257,9 @@ pub struct Number<'a> {
     pub interval: Option<[f64; 2]>,
     /// Whether one of its cells is suspect.
     pub suspect: bool,
+    /// The share of the capacity that was delivered, as a fraction, of several cells the least; null from 95% on, beyond the CPUs, and
+    /// where it is not known.
+    pub delivered_share: Option<f64>,
     /// What else is known of it.
     pub note: Option<Note<'a>>,
 }
@@ -274,6 +280,8 @@ pub enum Note<'a> {
     ByRates(f64),
     /// The depth of recursion that is the fastest.
     FastestDepth(u64),
+    /// It is less than half of this number, that of the same loads in random order: a prefetcher foresees them.
+    Foreseen(f64),
     /// The host of the other report.
     Against(&'a str),
 }
@@ -300,6 +308,8 @@ pub struct CheckedClaim<'a> {
     pub relation: Relation,
     /// The factor of the relation.
     pub by: f64,
+    /// Which numbers decide.
+    pub basis: Basis,
     /// Whether it holds here.
     pub verdict: Verdict,
     /// The numbers that decide, or leave it open.
@@ -327,6 +337,14 @@ pub struct Compared<'a> {
     pub right: Term<'a>,
     /// The unit of both.
     pub unit: &'a str,
+}
+
+impl Compared<'_> {
+    /// The least share of its capacity that a side delivered.
+    pub(super) fn delivered_share(&self) -> Option<f64> {
+        let shares = [&self.left, &self.right].map(|side| side.number.delivered_share);
+        shares.into_iter().flatten().reduce(f64::min)
+    }
 }
 
 /// A number of a comparison.

@@ -1,12 +1,23 @@
 //! Which number of a cell is compared with a document's value, and its unit.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::why::Why;
 use charz_data::report::{
     Cell, Ending, GrowthStep, Hardware, Histogram, Invocation, JointHistogram, Measured, Run, Status, Unit,
 };
 use charz_stats::{Sample, median, median_interval};
+
+/// Which of two numbers of a configuration is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// What its CPUs can do, without the moments that other programs took.
+    Capacity,
+    /// All of its work over all of the time, as the machine was.
+    Delivered,
+}
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -146,6 +157,12 @@ impl Statistic {
         matches!(self, Statistic::MinFirst | Statistic::MinSecond)
     }
 
+    /// Whether it is made of throughputs or times of whole runs.
+    pub(super) fn is_rate(&self) -> bool {
+        use Statistic::{BestOfThree, OverBestDepth, PerWorker, Speedup, Value};
+        matches!(self, Value | BestOfThree | PerWorker | Speedup | OverBestDepth)
+    }
+
     /// The size of the program that it is about.
     pub(super) fn size(&self) -> Option<u64> {
         match self {
@@ -155,8 +172,16 @@ impl Statistic {
     }
 
     /// The number of a cell with blocks of so many words, where `hz` turns times into cycles.
-    pub(super) fn of<'a>(&self, cell: &'a Cell, words: f64, hz: Option<f64>) -> Result<Quantity, Why<'a>> {
-        let Measured { value, interval } = cell.capacity.ok_or_else(|| unmeasured(cell))?;
+    pub(super) fn of<'a>(
+        &self,
+        cell: &'a Cell,
+        basis: Basis,
+        words: f64,
+        hz: Option<f64>,
+    ) -> Result<Quantity, Why<'a>> {
+        let is_delivered = basis == Basis::Delivered && self.is_rate();
+        let delivered = cell.delivered.filter(|_| is_delivered);
+        let Measured { value, interval } = delivered.or(cell.capacity).ok_or_else(|| unmeasured(cell))?;
         let capacity = (value, interval.map(|interval| [interval.low, interval.high]));
         let bare = |value: f64| (value, None);
         let workers = cell.workers.max(1) as f64;
@@ -168,7 +193,10 @@ impl Statistic {
                 (Kind::of(cell.unit)?, (value / workers, capacity.1.map(|ends| ends.map(|end| end / workers))))
             }
             Statistic::BestOfThree => {
-                let best = cell.summary.and_then(|summary| summary.best_of_three);
+                let best = match is_delivered {
+                    true => best_delivered(cell),
+                    false => cell.summary.and_then(|summary| summary.best_of_three),
+                };
                 (Kind::of(cell.unit)?, bare(best.ok_or_else(|| unmeasured(cell))?))
             }
             Statistic::Speedup | Statistic::OverBestDepth => (Kind::Number, capacity),
@@ -266,6 +294,12 @@ fn around(value: f64, mut each: Vec<f64>) -> Option<[f64; 2]> {
     Some([found.low.min(value), found.high.max(value)])
 }
 
+/// The most that one of the first three invocations delivered.
+fn best_delivered(cell: &Cell) -> Option<f64> {
+    let better = if cell.unit.more_is_better() { f64::max } else { f64::min };
+    done(cell).filter_map(|invocation| invocation.delivered(cell.unit)).take(3).reduce(better)
+}
+
 /// Of all sampled times.
 fn times(cell: &Cell, of: &dyn Fn(&JointHistogram) -> f64) -> Result<Found, Why<'static>> {
     let value = of(&cell.distribution.as_ref().ok_or(Why::NotSampled)?.samples);
@@ -305,7 +339,7 @@ enum Scale {
 }
 
 /// GB is 10⁹ bytes wherever a document does not define it.
-const UNITS: [(&str, Kind, Scale); 21] = [
+const UNITS: [(&str, Kind, Scale); 22] = [
     ("GB/s", Kind::BytesPerSecond, Scale::Base(1e9)),
     ("GIAOPS", Kind::PerSecond, Scale::Base(1e9)),
     ("GFLOPS", Kind::PerSecond, Scale::Base(1e9)),
@@ -313,6 +347,7 @@ const UNITS: [(&str, Kind, Scale); 21] = [
     ("MIPS", Kind::PerSecond, Scale::Base(1e6)),
     ("MFLOPS a thread", Kind::PerSecond, Scale::Base(1e6)),
     ("words/cycle", Kind::PerSecond, Scale::PerCycle),
+    ("ops/cycle", Kind::PerSecond, Scale::PerCycle),
     ("ns", Kind::Nanoseconds, Scale::Base(1.0)),
     ("µs", Kind::Nanoseconds, Scale::Base(1e3)),
     ("ms", Kind::Nanoseconds, Scale::Base(1e6)),
@@ -368,14 +403,14 @@ mod tests {
         cell.invocations = vec![one; 6];
         let cell = cell.timed(&pairs);
         for (statistic, expected) in [(Statistic::First, [1000.0, 1500.0]), (Statistic::MinFirst, [1000.0, 1500.0])] {
-            let found = statistic.of(&cell, 1.0, None).unwrap();
+            let found = statistic.of(&cell, Basis::Capacity, 1.0, None).unwrap();
             let [low, high] = found.interval.unwrap();
             assert!(low <= found.value && found.value <= high, "{found:?}");
             assert!((low / expected[0] - 1.0).abs() < 0.02 && (high / expected[1] - 1.0).abs() < 0.02, "{found:?}");
         }
         let mut few = cell;
         few.invocations.truncate(5);
-        assert_eq!(Statistic::First.of(&few, 1.0, None).unwrap().interval, None, "five are too few");
+        assert_eq!(Statistic::First.of(&few, Basis::Capacity, 1.0, None).unwrap().interval, None, "five are too few");
     }
 
     #[test]
@@ -384,7 +419,7 @@ mod tests {
             let pairs: Vec<(u64, u64)> = (0..count).map(|at| (1, if at % 50 == 0 { 60_000 } else { 1000 })).collect();
             fixtures::cell("preempted-ticket", 2, Unit::NanosecondsSampled, 1000.0).timed(&pairs)
         };
-        let found = |count| Statistic::P99.of(&cell(count), 1.0, None).map(|found| found.value).ok();
+        let found = |count| Statistic::P99.of(&cell(count), Basis::Capacity, 1.0, None).map(|found| found.value).ok();
         assert!((found(2000).unwrap() / 60_000.0 - 1.0).abs() < 0.02);
         assert_eq!(found(900), None, "nine are beyond it");
     }
@@ -406,7 +441,7 @@ mod tests {
         }
         // It was killed.
         (cell.invocations[1].ending, cell.invocations[1].value) = (Ending::TimedOut, None);
-        let value = |statistic: Statistic| statistic.of(&cell, 1.0, None).unwrap().value;
+        let value = |statistic: Statistic| statistic.of(&cell, Basis::Capacity, 1.0, None).unwrap().value;
         assert_eq!((value(Statistic::Work), value(Statistic::Elapsed)), (work, 3e6));
         assert_eq!(value(Statistic::Growth { size: 8 }), 1500.0, "of two the middle");
     }
@@ -415,7 +450,7 @@ mod tests {
     fn without_counters_the_reason_is_known() {
         let cell = fixtures::cell("cmt-compute", 2, Unit::OpsPerSecond, 1000.0);
         fn mips(cell: &Cell) -> Result<f64, Why<'_>> {
-            Statistic::Mips.of(cell, 1.0, None).map(|found| found.value)
+            Statistic::Mips.of(cell, Basis::Capacity, 1.0, None).map(|found| found.value)
         }
         assert!(matches!(mips(&cell), Err(Why::CountersNotRead)));
         let mut refused = cell.clone();

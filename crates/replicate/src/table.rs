@@ -2,17 +2,20 @@
 
 use super::cell::Target;
 use super::replication::{Band, Clock, Note, Number};
-use super::statistic::{Kind, Quantity, Statistic, Time, factor, shorter, unmeasured};
+use super::statistic::{Basis, Kind, Quantity, Statistic, Time, factor, shorter, unmeasured};
 use super::why::Why;
 use charz_data::CellSpec;
 use charz_data::machine::CacheHolds;
 use charz_data::report::{Cell, Report};
+use charz_estimate::{Caveat, Estimates, NEARLY_ALL, delivered_share};
 use charz_stats::median;
 
-/// A report, and the clock that counts its cycles.
+/// A report, the clock that counts its cycles, and which numbers of its cells are taken.
+#[derive(Clone)]
 pub(super) struct Table<'a> {
     pub(super) report: &'a Report,
     pub(super) clock: Option<Clock>,
+    basis: Basis,
     /// That of another machine.
     against: Option<Box<Table<'a>>>,
 }
@@ -40,7 +43,13 @@ impl<'a> Table<'a> {
             (Some(claimed), Some(measured)) if (measured.hz / claimed.hz - 1.0).abs() > OTHER_CLOCK => Some(measured),
             (claimed, measured) => claimed.or(measured),
         };
-        Table { report, clock, against: against.map(|other| Box::new(Table::new(other, None))) }
+        let basis = Basis::Capacity;
+        Table { report, clock, basis, against: against.map(|other| Box::new(Table::new(other, None))) }
+    }
+
+    /// The same with these numbers.
+    pub(super) fn by(&self, basis: Basis) -> Self {
+        Table { basis, ..self.clone() }
     }
 
     pub(super) fn number(&self, spec: &CellSpec, statistic: &Statistic, workers: u64, unit: &'a str) -> Found<'a> {
@@ -94,6 +103,7 @@ impl<'a> Table<'a> {
                 [one.min(other), one.max(other)]
             }),
             suspect: here.0.is_suspect() || there.0.is_suspect(),
+            delivered_share: None,
             note: against.report.host.name.as_deref().map(Note::Against),
         })
     }
@@ -124,6 +134,7 @@ impl<'a> Table<'a> {
                 value: sum.value + number.value,
                 interval: sum.interval.zip(number.interval).map(|(one, other)| [0, 1].map(|end| one[end] + other[end])),
                 suspect: sum.suspect || number.suspect,
+                delivered_share: least(sum.delivered_share, number.delivered_share),
                 note: None,
             })
         })
@@ -133,7 +144,7 @@ impl<'a> Table<'a> {
         let cell = self.cell(spec)?;
         let words = cell.params(&self.report.plan.params).size_bytes as f64 / WORD_BYTES;
         let hz = self.clock.map(|clock| clock.hz);
-        let Quantity { kind, value, interval } = statistic.of(cell, words, hz)?;
+        let Quantity { kind, value, interval } = statistic.of(cell, self.basis, words, hz)?;
         // Of a hop its lap was stamped, which is divided by the workers.
         let stamped = if *statistic == Statistic::MinFirst { value * cell.workers as f64 } else { value };
         let skew = self.report.timer.as_ref().and_then(|timer| timer.skew_ns).filter(|_| statistic.is_smallest());
@@ -144,9 +155,24 @@ impl<'a> Table<'a> {
         Ok(Number {
             value: value * factor,
             interval: interval.map(|ends| ends.map(|end| end * factor)),
-            suspect: cell.is_suspect(),
+            suspect: match self.basis {
+                Basis::Delivered if statistic.is_rate() => self.is_doubted(cell),
+                _ => cell.is_suspect(),
+            },
+            delivered_share: self.share(cell).filter(|share| statistic.is_rate() && *share < NEARLY_ALL),
             note: note(cell, statistic, factor),
         })
+    }
+
+    /// Whether a check doubts what a cell delivered.
+    fn is_doubted(&self, cell: &'a Cell) -> bool {
+        Estimates::shared(self.report).estimate(cell).is_some_and(|own| own.caveats.has(Caveat::Suspect))
+    }
+
+    /// The share of its capacity that a cell delivered; more threads than CPUs share them by request.
+    fn share(&self, cell: &Cell) -> Option<f64> {
+        let cpus = self.report.machine.usable_strands().count() as u64;
+        delivered_share(self.report, cell).filter(|_| cell.workers <= cpus)
     }
 
     fn cell(&self, spec: &CellSpec) -> Result<&'a Cell, Why<'a>> {
@@ -202,6 +228,11 @@ fn measured_hz(report: &Report) -> Option<f64> {
     of(|cell| cell.workers == 1).or_else(|| of(|_| true))
 }
 
+/// The smaller one of those that are known.
+fn least(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    one.into_iter().chain(other).reduce(f64::min)
+}
+
 fn quotient<'a>(over: &Number<'_>, under: &Number<'_>) -> Found<'a> {
     let of = |over: f64, under: f64| Some(over / under).filter(|times| times.is_finite());
     let ends = over.interval.zip(under.interval);
@@ -209,6 +240,7 @@ fn quotient<'a>(over: &Number<'_>, under: &Number<'_>) -> Found<'a> {
         value: of(over.value, under.value).ok_or(Why::Zero)?,
         interval: ends.and_then(|(over, under)| Some([of(over[0], under[1])?, of(over[1], under[0])?])),
         suspect: over.suspect || under.suspect,
+        delivered_share: least(over.delivered_share, under.delivered_share),
         note: None,
     })
 }

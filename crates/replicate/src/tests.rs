@@ -1,11 +1,12 @@
 //! Figures of the documents beside synthetic reports, and before a sweep.
 
+mod basis;
 mod documents;
 
 use proptest::prelude::*;
 
 use super::*;
-use charz_data::report::{Cell, Point, Report, Status as CellStatus, Timer, Unit, fixtures};
+use charz_data::report::{Point, Report, Severity, Timer, Unit, fixtures};
 use charz_data::{CellSpec, Growth, GrowthStep, Halt, Params};
 use charz_estimate::fixtures::{cell, report};
 use charz_topology::{Mapping, Order, Source, discover};
@@ -20,7 +21,7 @@ fn measured(machine: &str, unit: Unit, cells: Cells<'_>) -> Report {
     for (spec, workers, value) in cells {
         let spec: CellSpec = toml::from_str(&spec.replace("; ", "\n")).unwrap();
         let cell = fixtures::cell(&spec.kernel, *workers, unit, *value);
-        report.cells.push(cell.under(&spec.mapping).at(spec.point()));
+        report.cells.push(cell.under(&spec.mapping).at(spec.point()).delivering(1.0));
     }
     report
 }
@@ -94,6 +95,18 @@ fn memory_is_beyond_the_caches_or_undecided_for_want_of_runs() {
     assert_eq!((bare.verdict, bare.why), (Verdict::Undecided, Some(Why::TooFewRuns)));
 }
 
+/// What was measured and left open is not called unmeasured, whatever else of the figure is missing.
+#[test]
+fn a_figure_of_conclusions_is_undecided_once_one_was_measured() {
+    let adaptive = |kernel: &str| format!("kernel = 'ring-mutex{kernel}'");
+    let cells = [adaptive(""), adaptive("-adaptive")];
+    let cells = [(&*cells[0], 2, 2000.0), (&*cells[1], 2, 2000.0)];
+    let status = |cells| {
+        beside("cascade Spin city", &measured("Core:2 PU:1", Unit::NanosecondsPerOp, cells), Kernels::ANY).status
+    };
+    assert_eq!([status(&cells), status(&[])], [Status::Undecided, Status::NotMeasured]);
+}
+
 /// With a thread on each CPU mappings differ in which one is on which.
 #[test]
 fn mappings_that_take_every_cpu_differ_by_their_order() {
@@ -136,10 +149,10 @@ fn reads() -> Report {
         for (workers, value) in [(1, 10e9), (2, 20e9), (4, 21e9)] {
             let seats: Vec<u32> = if mapping == "dumb" { (0..workers).collect() } else { (0..workers).rev().collect() };
             let point = Point { size_bytes: Some(1 << 28), ..Point::default() };
-            report.cells.push(Cell { mapping: mapping.into(), ..cell("mem-read", &seats, point, value * speed) });
+            report.cells.push(cell("mem-read", &seats, point, value * speed).under(mapping).delivering(1.0));
         }
     }
-    report.cells[0].status = CellStatus::Suspect;
+    report.cells[0] = report.cells[0].clone().marked("V08", Severity::Suspect, "the clock moved");
     report.cells[1] = report.cells[1].clone().invalid();
     report
 }
@@ -151,7 +164,7 @@ fn rows_are_beside_the_documents() {
     let row = |group, label| figure.rows.iter().find(|row| (row.group, row.label) == (group, label)).unwrap();
     let first = row("dumb", "1");
     let here = first.here.as_ref().unwrap();
-    assert_eq!((here.value, here.suspect, here.interval.unwrap()[0]), (10.0, true, 10.0 / 1.02));
+    assert_eq!((here.value, here.suspect, here.interval.unwrap()[0]), (10.0, true, 9.8));
     assert_eq!(first.published, [PublishedRange { machine: "t3-4", low: 0.65, high: 0.65, predicted: None }]);
     assert!((first.ratio.unwrap() - 10.0 / 0.65).abs() < 1e-9);
     // An invalid number, no cell, and more workers than make sense.
@@ -322,7 +335,7 @@ fn a_figure_is_done_only_if_the_machine_has_all_of_it() {
 fn figures_by_hardware_counters_have_one_status() {
     let document = find("tacc").unwrap();
     let listed = |counters: fn() -> Result<(), String>| {
-        let target = Target { packages: 2, ..Target::flat(2, Kernels { counters, ..Kernels::ANY }) };
+        let target = Target { packages: 2, ..Target::flat(4, Kernels { counters, ..Kernels::ANY }) };
         feasibility(document, &figures(document, "Figure 6"), &target).figures.remove(0).status
     };
     let is = "kernel = 'npb-is'; mapping = 'round-robin'";

@@ -137,6 +137,16 @@ pub enum Why<'a> {
         /// The class of the problem.
         class: Class,
     },
+    /// One thread is the same under any mapping: a conclusion about them takes two.
+    OneIsNotSpread {
+        /// The machine's CPUs.
+        cpus: u64,
+    },
+    /// Threads shared CPUs with each other or with other programs, which the conclusion is not about.
+    SharedCpus {
+        /// The least share of the capacity that was delivered, as a fraction.
+        delivered: f64,
+    },
     /// Both mappings put the threads on the same CPUs.
     SameSeats,
     /// Numbers have no intervals, for want of runs.
@@ -202,12 +212,14 @@ impl Why<'_> {
             | Why::OtherThreads { .. }
             | Why::Needs(_)
             | Why::NoCounters(_)
+            | Why::OneIsNotSpread { .. }
             | Why::SameSeats => GapKind::Machine,
             Why::CountersNotRead
             | Why::OneReport
             | Why::Other(_)
             | Why::NotInReport(_)
             | Why::InCaches { .. }
+            | Why::SharedCpus { .. }
             | Why::TooFewRuns
             | Why::LeftOpen
             | Why::Unmeasured { status: Status::Pending | Status::Failed | Status::Invalid, .. } => GapKind::Open,

@@ -6,8 +6,8 @@ use charz_data::report::Status as CellStatus;
 use charz_data::units::{self, percent};
 use charz_model::{Missing, NoModel};
 use charz_replicate::{
-    CheckedClaim, Compared, FigureModel, MANY, Note, Of, Outcome, Reason, Relation, ReplicatedFigure, Requirement, Row,
-    Status, Term, Verdict, Why,
+    Basis, CheckedClaim, Compared, FigureModel, MANY, Note, Number, Of, Outcome, Reason, Relation, ReplicatedFigure,
+    Requirement, Row, Status, Term, Verdict, Why,
 };
 
 use crate::point;
@@ -104,6 +104,13 @@ pub fn why(of: &Why<'_>) -> String {
             format!("more threads than twice the {cpus} CPUs of this machine would be needed")
         }
         Why::SameThreads { cpus } => format!("with {cpus} CPUs both sides have the same thread count"),
+        Why::OneIsNotSpread { cpus } => {
+            let cpus = counted(*cpus as usize, "CPU");
+            format!("it takes two threads, and fewer than CPUs: this machine has {cpus}")
+        }
+        Why::SharedCpus { delivered } => {
+            format!("threads shared CPUs: {} of their capacity was delivered", percent(*delivered))
+        }
         Why::NoSuchPair { mapping } => {
             format!("{mapping} is not on this machine: no two usable CPUs are so far apart")
         }
@@ -181,18 +188,22 @@ pub fn conclusion(claim: &CheckedClaim<'_>) -> String {
 
 /// The numbers behind a verdict, and why it is none.
 pub fn evidence(claim: &CheckedClaim<'_>) -> String {
-    let numbers: Vec<String> = claim.compared.iter().map(compared).collect();
-    let numbers = (!numbers.is_empty()).then(|| numbers.join("; "));
+    let numbers: Vec<String> = claim.compared.iter().map(|of| compared(of, claim.basis)).collect();
+    let what = if claim.basis == Basis::Delivered { ", as delivered" } else { "" };
+    let numbers = (!numbers.is_empty()).then(|| numbers.join("; ") + what);
     claim.why.as_ref().map(why).into_iter().chain(numbers).collect::<Vec<_>>().join(": ")
 }
 
-fn compared(of: &Compared<'_>) -> String {
+fn compared(of: &Compared<'_>, basis: Basis) -> String {
     let name = |term: &Term<'_>| {
         let size = term.size.map(|size| format!(" size {size}")).unwrap_or_default();
         term.cell.map(|cell| label(cell) + &size)
     };
-    let shown =
-        |term: &Term<'_>| format!("{}{}", units::count_of(term.number.value), units::doubt(term.number.suspect));
+    let shown = |Term { number, .. }: &Term<'_>| {
+        let share = number.delivered_share.filter(|_| basis == Basis::Capacity);
+        let share = share.map(|share| format!(" ({} delivered)", percent(share))).unwrap_or_default();
+        format!("{}{}{share}", units::count_of(number.value), units::doubt(number.suspect))
+    };
     let Compared { left, right, unit, .. } = of;
     let against = match (name(right).filter(|_| (right.cell, right.size) != (left.cell, left.size)), right.workers) {
         (_, None) => "the limit".to_owned(),
@@ -203,10 +214,25 @@ fn compared(of: &Compared<'_>) -> String {
     format!("{own} x{workers} {} against {against} {} {unit}", shown(left), shown(right))
 }
 
+/// What throughputs of a figure's rows are, where they are not the capacity.
+pub fn basis(figure: &ReplicatedFigure<'_>) -> Option<&'static str> {
+    (figure.basis == Basis::Delivered).then_some(
+        "throughput here is delivered: all work over all time, since mappings are compared with auto, or rows go beyond the CPUs",
+    )
+}
+
+/// How much of the capacity was delivered, where that was less than nearly all.
+pub fn delivered(number: &Number<'_>) -> Option<String> {
+    number.delivered_share.map(percent)
+}
+
 /// What is known of a number besides its interval.
 pub fn note(note: &Note<'_>, unit: &str) -> String {
     match note {
         Note::ByRates(times) => format!("{} by rates", units::count_of(*times)),
+        Note::Foreseen(other) => {
+            format!("prefetch hides most of it: in random order it is {} {unit}", units::count_of(*other))
+        }
         Note::FastestDepth(depth) => format!("depth {depth} is the fastest"),
         Note::Against(host) => format!("against {host}"),
         Note::Samples { count, bands } => {

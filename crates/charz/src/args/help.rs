@@ -54,6 +54,10 @@ pub(super) const BUDGET: &str = "Longest duration of the sweep, e.g. 90s, 10m; w
 
 pub(super) const SHORT_BUDGET: &str = "Longest duration, e.g. 90s, 10m";
 
+pub(super) const PLANNED_BUDGET: &str = "Longest duration, e.g. 90s, 10m
+
+auto is the time of the document, 1 to 6 min, or 1.5 times what six runs of every configuration take, if that is more; --dry-run prints it";
+
 pub(super) fn budget() -> String {
     format!(
         "{BUDGET}\n\nauto is {}, or {} if six runs of every configuration would not fit well; intervals are narrowed for a little \

@@ -8,18 +8,21 @@ use super::choice::choice;
 use super::counters::CountersArgs;
 use super::format::{FormatArgs, takes_one};
 use super::groups::{OversubscribedArgs, RunArgs, WhatArgs, budget};
+use super::help;
 use super::layers::Layers;
 use super::named;
 use super::parameters::AmountArgs;
+use super::quantities::time;
 use super::sweep::{SweepArgs, preset, sweep};
 use crate::command::replicate::{Options, Selection};
 use crate::exit::Error;
 use charz_data::params;
+use charz_measure::plan::Budget;
 use charz_render::replicate::{DOCUMENT_LISTS, FORMATS};
 use charz_replicate::{DOCUMENTS, Document, Figure};
 
 #[derive(Debug, Args)]
-#[command(mut_arg("budget", |arg| budget(arg, "auto")))]
+#[command(mut_arg("budget", |arg| budget(arg, "auto").long_help(help::PLANNED_BUDGET)))]
 #[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
 pub(crate) struct ReplicateArgs {
     /// The document: t3-4, cmt, cascade, tacc or solaris
@@ -96,18 +99,18 @@ pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<St
     let protocol = &document.protocol;
     // The kernels, mappings and worker counts follow from the document and the machine.
     let own = preset(&[("kernel", "noop"), ("layout", &protocol.layout), ("period", &protocol.period)])?;
-    let mut run = args.run;
-    if run.budget == "auto" {
-        run.budget.clone_from(&protocol.budget);
-    }
     let what = WhatArgs {
         amounts: args.amounts.or(&params::SAMPLES, &protocol.samples),
         oversubscribed: args.oversubscribed,
         accept_panic: args.accept_panic,
         ..own.what
     };
-    let asked = SweepArgs { what, run, counters: args.counters, format: args.format, ..own };
-    Ok(Options::Measure { selection, new: Box::new(sweep(asked, layers, notes)?) })
+    let asked = SweepArgs { what, run: args.run, counters: args.counters, format: args.format, ..own };
+    let mut new = Box::new(sweep(asked, layers, notes)?);
+    if new.request.budget == Budget::Fitting {
+        new.request.budget = Budget::Planned(time("--budget", &protocol.budget, "--budget 10m")?);
+    }
+    Ok(Options::Measure { selection, new })
 }
 
 /// The named figures in the document's order; all if none is named. Since some numbers contain a comma, a text that is no number as

@@ -162,14 +162,21 @@ pub(super) fn measure(
         Ok::<_, Error>((plan, pairs))
     };
     let file = new.file()?;
-    if let Some(dry_run) = new.dry_run.as_ref().filter(|dry_run| dry_run.source != Source::ThisMachine) {
+    let is_taken = || !new.wait && stage::is_taken();
+    if let Some(dry_run) = new.dry_run.as_ref().filter(|dry_run| dry_run.source != Source::ThisMachine || is_taken()) {
         let machine = discover(&dry_run.source)?;
-        let limits = Limits::of(&machine);
+        let limits = match dry_run.source {
+            Source::ThisMachine => {
+                note("another charz is measuring: times are assumed, and no run is made to predict them");
+                Limits::read()
+            }
+            _ => Limits::of(&machine),
+        };
         let predictor = Predictor::assumed(&kernels(&machine, &limits)?).on(&machine, machine.worth());
         let planned = plan(None, &machine, &limits, &predictor)?;
         let tool = tool();
         let context = Context::elsewhere(&tool, &new.command, &machine, &limits);
-        return show(new, dry_run, planned, &context, file.as_deref(), out);
+        return show(new, dry_run, planned, false, &context, file.as_deref(), out);
     }
     if let Some(file) = file.as_ref().filter(|_| new.dry_run.is_none()) {
         recordable(file)?;
@@ -209,7 +216,7 @@ pub(super) fn measure(
         note(&shortfall);
     }
     if let Some(dry_run) = &new.dry_run {
-        return show(new, dry_run, (plan, pairs), &context, file.as_deref(), out);
+        return show(new, dry_run, (plan, pairs), true, &context, file.as_deref(), out);
     }
     let mut report = Report { anonymous: new.anonymous, ..new_report(&plan, &context) };
     report.host.labels.clone_from(&new.labels);
@@ -301,11 +308,12 @@ pub(crate) fn begun(named: &Path) -> Result<Begun, Error> {
     Ok(Begun { file, is_begun })
 }
 
-/// Prints a plan instead of measuring it.
+/// Prints a plan instead of measuring it, the times of a program only where it was run.
 fn show(
     new: &New,
     dry_run: &DryRun,
     (plan, pairs): (Plan, Option<Choice>),
+    is_piloted: bool,
     context: &Context<'_>,
     file: Option<&Path>,
     out: &mut dyn Write,
@@ -314,7 +322,7 @@ fn show(
     let packed = file.is_some_and(report::is_packed) || (new.output.is_none() && plain_bytes > MOST_PLAIN);
     let report_bytes = if packed { plain_bytes / PACKED } else { plain_bytes };
     let report = new_report(&plan, context);
-    let is_timed = dry_run.source == Source::ThisMachine || new.request.program.is_none();
+    let is_timed = is_piloted || new.request.program.is_none();
     // Programs get every configuration.
     match pairs.filter(|_| dry_run.format.name == plan_table::FORMATS[0].name) {
         Some(choice) => plan_table::write_pairs(&choice, context.machine, &plan, out)?,

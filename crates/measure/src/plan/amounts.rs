@@ -30,6 +30,9 @@ const LARGEST_FACTOR: u32 = 100;
 /// prediction. A busy machine takes twice the time, and the rest narrows wide intervals.
 const PLANNED_SHARE: f64 = 0.12;
 
+/// How many times as long as predicted a busy machine takes, pilots included.
+pub(super) const SLOWER: f64 = 1.5;
+
 /// How long the repetitions of an invocation take together where [`LONG_SHARE`] of the budget allows it: of the fastest kernel, and of those
 /// that run by time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,6 +117,7 @@ impl Plan {
         let predicted = self.predicted();
         self.budget = match request.budget {
             Budget::Fitting if predicted > self.budget.mul_f64(FEWEST_SHARE) => LARGER_BUDGET,
+            Budget::Planned(time) => predicted.mul_f64(SLOWER).max(time),
             // A busy machine takes longer than predicted, and a pilot's block may lie in a large cache.
             Budget::Quick => predicted.mul_f64(2.0).clamp(QUICK_BUDGET, LARGER_QUICK_BUDGET),
             _ => self.budget,

@@ -5,6 +5,8 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
     Of(Duration),
+    /// This, or more where the fewest invocations of all cells take longer: half as much again, as a busy machine takes longer than predicted.
+    Planned(Duration),
     /// [`USUAL_BUDGET`], or [`LARGER_BUDGET`] where the fewest invocations of all cells would not fit well.
     Fitting,
     /// [`QUICK_BUDGET`], or up to [`LARGER_QUICK_BUDGET`] where the fewest invocations of all cells would not fit.
@@ -15,7 +17,7 @@ impl Budget {
     /// The longest that it may take, whatever is to be measured.
     pub fn most(self) -> Duration {
         match self {
-            Budget::Of(time) => time,
+            Budget::Of(time) | Budget::Planned(time) => time,
             Budget::Fitting => LARGER_BUDGET,
             Budget::Quick => LARGER_QUICK_BUDGET,
         }
@@ -29,7 +31,7 @@ impl Budget {
     /// The longest that it may take before it is known what is to be measured.
     pub fn least(self) -> Duration {
         match self {
-            Budget::Of(time) => time,
+            Budget::Of(time) | Budget::Planned(time) => time,
             Budget::Fitting => USUAL_BUDGET,
             Budget::Quick => QUICK_BUDGET,
         }

@@ -108,14 +108,19 @@ fn the_repetitions_of_an_invocation_take_the_turns_of_a_scheduler_where_others_h
 
 #[test]
 fn a_sweep_gets_more_time_only_where_its_least_does_not_fit() {
-    let budget = |kernels: &[&str]| {
+    let planned = |budget: Budget, kernels: &[&str]| {
         let mut request = request(kernels, "dumb", "1");
-        (request.budget, request.invocations) = (Budget::Fitting, Invocations { least: 1000, most: 1000, counted: 0 });
-        plan(&request, &Limits::unlimited(), &predictor(&["arith-int", "arith-float"])).budget
+        (request.budget, request.invocations) = (budget, Invocations { least: 1000, most: 1000, counted: 0 });
+        plan(&request, &Limits::unlimited(), &predictor(&["arith-int", "arith-float"]))
     };
+    let budget = |kernels: &[&str]| planned(Budget::Fitting, kernels).budget;
     // 1,000 invocations of 3 repetitions of at least 10 ms take 30 s per kernel, beside what each takes around them.
     assert_eq!(budget(&["arith-int"]), Budget::Fitting.least());
     assert!(budget(&["arith-int", "arith-float"]) > Budget::Fitting.least());
+    // What has a budget of its own gets that, or what its plan takes on a busy machine.
+    let [short, long] = [1, 10_000].map(|secs| planned(Budget::Planned(Duration::from_secs(secs)), &["arith-int"]));
+    assert!(short.budget > short.predicted() && short.shortfall(short.predicted()).is_none(), "{:?}", short.budget);
+    assert_eq!(long.budget, Duration::from_secs(10_000));
 }
 
 #[test]

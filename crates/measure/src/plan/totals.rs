@@ -8,6 +8,7 @@ use charz_data::report::Lap;
 use charz_data::units;
 use charz_kernels::noop::NOOP;
 
+use super::amounts::SLOWER;
 use super::{Plan, PlannedCell, repetitions};
 
 /// How many times the fewest invocations a sweep makes: 1.2 to 2.1 on modelled machines without disturbances.
@@ -17,8 +18,7 @@ impl Plan {
     /// What a budget of which so much is left is too small for: a sentence.
     pub fn shortfall(&self, left: Duration) -> Option<String> {
         let predicted = self.predicted();
-        // A busy machine takes longer than predicted.
-        let minutes = predicted.mul_f64(1.5).as_secs() / 60 + 1;
+        let minutes = predicted.mul_f64(SLOWER).as_secs() / 60 + 1;
         let remedy = format!("{} {minutes}m, or measure fewer configurations", self.remedy);
         if left.is_zero() {
             let budget = units::duration(self.budget);

@@ -18,7 +18,7 @@ struct Record<'a> {
 /// The name of a column, and its field.
 type Column = (&'static str, fn(&Record<'_>) -> String);
 
-const COLUMNS: [Column; 23] = [
+const COLUMNS: [Column; 24] = [
     ("document", |of| of.replication.document.name.clone()),
     ("number", |of| of.figure.number.to_owned()),
     ("status", |of| words::status(of.figure.status).to_owned()),
@@ -37,6 +37,7 @@ const COLUMNS: [Column; 23] = [
     ("here", |of| number(of.here.map(|here| here.value))),
     ("here_low", |of| number(of.here.and_then(|here| here.interval).map(|ends| ends[0]))),
     ("here_high", |of| number(of.here.and_then(|here| here.interval).map(|ends| ends[1]))),
+    ("delivered_share", |of| number(of.here.and_then(|here| here.delivered_share))),
     ("suspect", |of| number(of.here.map(|here| here.suspect))),
     ("ratio", |of| number(of.row.and_then(|row| row.ratio))),
     ("gap", |of| number(of.row.and_then(|row| row.gap.as_ref()).map(words::why))),

@@ -1,6 +1,6 @@
 //! A source document beside this machine, as a page for a browser.
 
-use super::{digits, interval, model_words, name, origin, published_words, totals};
+use super::{delivered, digits, interval, model_words, name, origin, published_words, totals};
 use charz_analysis::figure::{self, Axis, Body, DataPoint, Datum, Plot, Quantity, Role, Scale, Series, State, Table};
 use charz_analysis::page::{Page, Section};
 use charz_data::units;
@@ -46,7 +46,19 @@ pub(super) fn of(replication: &Replication<'_>) -> Page {
         .map(|figure| cells(vec![name(figure), figure.shows.to_owned(), words::reasons(figure).join("; ")]));
     let values =
         figures.flat_map(|figure| figure.rows.iter().flat_map(move |row| value_rows(replication, figure, row)));
-    let heading = ["figure", "what", "machine", "published", "model", "here", "95% interval", "ratio", "unit"];
+    const HEADING: [&str; 11] = [
+        "figure",
+        "what",
+        "machine",
+        "published",
+        "model",
+        "threads",
+        "here",
+        "95% interval",
+        "delivered",
+        "ratio",
+        "unit",
+    ];
     let mut method = origin(replication);
     method.push(replication.protocol.to_owned());
     method.extend(replication.inconsistencies.iter().map(|words| format!("The document contradicts itself: {words}")));
@@ -59,7 +71,7 @@ pub(super) fn of(replication: &Replication<'_>) -> Page {
             "How far each figure is replicated, and why no further",
             Table::new(&["figure", "shows", "why"], status),
         ),
-        listed("values", "Values", "Every value of the document beside this machine's", Table::new(&heading, values)),
+        listed("values", "Values", "Every value of the document beside this machine's", Table::new(&HEADING, values)),
         Section { id: "method", title: "How it was measured", about: method, ..Section::default() },
     ];
     sections.retain(|section| {
@@ -89,8 +101,10 @@ fn value_rows(replication: &Replication<'_>, figure: &ReplicatedFigure<'_>, row:
             Datum::word(machine),
             published,
             model,
+            Datum::word(row.workers.map(units::count).unwrap_or_default()),
             gap.filter(|_| here.is_none()).map_or_else(|| number(here.map(|here| here.value), own), Datum::word),
             Datum::word(here.map(interval).unwrap_or_default()),
+            Datum::word(delivered(row).unwrap_or_default()),
             number(ratio, ratio.map(|ratio| digits(ratio) + doubt)),
             Datum::word(row.unit),
         ]
@@ -184,7 +198,11 @@ fn curve(
             Some(machine) => format!("{} beside the {}: {}", figure.number, machine.name, figure.title),
             None => format!("{}: {}", figure.number, figure.title),
         },
-        about: models.map(|model| model_words(replication, model)).collect(),
+        about: words::basis(figure)
+            .map(str::to_owned)
+            .into_iter()
+            .chain(models.map(|model| model_words(replication, model)))
+            .collect(),
         body: Body::Lines(Plot::new(x, y, series)),
         table: None,
     })

@@ -3,7 +3,7 @@
 use super::*;
 use crate::formats::tests::{EVIL, assert_inert, written};
 use charz_analysis::figure::{Body, Role};
-use charz_data::report::{Cell, Point, Report, Status as CellStatus};
+use charz_data::report::{Cell, Estimator, Point, Report, Severity, Status as CellStatus};
 use charz_estimate::fixtures::{cell, report};
 use charz_model::{Placed, Topology};
 use charz_replicate::{Figure, Kernels, Outcome, Target, evaluate, feasibility, find};
@@ -13,9 +13,10 @@ fn fixtures() -> Report {
     for (mapping, workers) in [("dumb", 1), ("round-robin", 1), ("auto", 1), ("auto", 4)] {
         let point = Point { size_bytes: Some(1 << 28), ..Point::default() };
         let seats: Vec<u32> = (0..workers).collect();
-        report.cells.push(Cell { mapping: mapping.into(), ..cell("mem-read", &seats, point, 13e9) });
+        report.cells.push(cell("mem-read", &seats, point, 13e9).under(mapping).delivering(1.0));
     }
-    report.cells[1].status = CellStatus::Suspect;
+    report.cells[3] = Cell { estimator: Estimator::FastMode, ..report.cells[3].clone().delivering(0.6) };
+    report.cells[1] = report.cells[1].clone().marked("V08", Severity::Suspect, "the clock moved");
     report
 }
 
@@ -55,7 +56,8 @@ fn numbers_are_beside_the_documents() {
     let text = shown(&FORMATS[0], &replication(Some(&report)));
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let rows: Vec<Vec<String>> = text.lines().map(words).collect();
-    for expected in ["1 0.65 13.0 12.7 to 13.3 20.0 GB/s", "1 0.65 13.0~ 12.7 to 13.3 20.0~ GB/s"] {
+    let delivered = "4 2.72 10.39 14.05 7.80 7.64 to 7.96 60.0% 2.87 GB/s";
+    for expected in ["1 0.65 13.0 12.7 to 13.3 20.0 GB/s", "1 0.65 13.0~ 12.7 to 13.3 20.0~ GB/s", delivered] {
         assert!(rows.contains(&words(expected)), "{expected}:\n{text}");
     }
 }

@@ -13,9 +13,10 @@ const NUMBERS: [(&str, &str); 5] = [
     ),
     (
         "cmt",
-        "Figure 1; Figure 2; Figure 3; Figure 4; Figure 5; Figure 6; Figure 7; Section 2.1.1.3; Section 2.1.1.5; Section 2.1.1.6; \
-         Section 2.1.1.8; Section 2.2.1.2; Section 3.1; Table 1; Table 2; Figure 8; Table 3; Table 4; Figure 9; Table 5; \
-         Table 6; Figure 10",
+        "Figure 1; Figure 2; Figure 3; Figure 4; Figure 5; Figure 6; Figure 7; Section 2.1.1.3; Section 2.1.1.4; Section 2.1.1.5; \
+         Section 2.1.1.6; Section 2.1.1.7; Section 2.1.1.8; Section 2.2.1.1; Section 2.2.1.2; Section 2.2.1.3; Section 2.2.1.4; \
+         Section 2.2.1.5; Section 2.3; Section 3.1; Table 1; Table 2; Figure 8; Table 3; Table 4; Figure 9; Table 5; Table 6; \
+         Figure 10",
     ),
     ("cascade", "Spin city; Wow!; In conclusion"),
     (
@@ -99,6 +100,7 @@ fn values_that_were_read_twice() {
         ("t3-4", "Figure 5", "auto", 5, "x4470", 20.99),
         ("t3-4", "Section 6.2", "", 0, "t3-4", 432.0),
         ("cmt", "Table 1", "scalability", 3, "e6900", 7.97),
+        ("cmt", "Section 2.2.1.5", "", 0, "solaris", 7.0),
         ("cmt", "Table 2", "MIPS", 3, "e6900", 12761.94),
         ("cascade", "Wow!", "smallest lap, T2000", 2, "t2000", 1140.0),
         ("tacc", "Table 5", "LU", 1, "woodcrest", 837.53),

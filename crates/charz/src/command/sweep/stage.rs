@@ -51,6 +51,11 @@ pub(crate) struct MeasuringContext {
     _lock: MachineLock,
 }
 
+/// Whether another process measures on this machine.
+pub(super) fn is_taken() -> bool {
+    matches!(MachineLock::acquire(false, &|_| {}, &|| false), Err(LockError::Busy { .. }))
+}
+
 /// The machine's lock, and the signals that end a wait for it.
 pub(super) struct Held {
     signals: Signals,
