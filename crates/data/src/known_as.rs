@@ -28,8 +28,6 @@ pub static KNOWN_AS: &[KnownAs] = &[
     KnownAs { name: "lat_mem_rd", kernels: &["chase-stride-unrolled", "chase-random"] },
     KnownAs { name: "memcpy", kernels: &["copy-aligned"] },
     KnownAs { name: "clock_gettime", kernels: &["read-monotonic"] },
-    KnownAs { name: "rdtsc", kernels: &["read-tsc"] },
-    KnownAs { name: "pthread_mutex", kernels: &["lock-pthread"] },
     KnownAs { name: "lat_pipe", kernels: &["channel-pipe"] },
     KnownAs { name: "lat_syscall", kernels: &["call-getpid"] },
     KnownAs { name: "lat_proc", kernels: &["call-fork", "call-spawn"] },

@@ -75,15 +75,22 @@ impl<'a> ReplicatedFigure<'a> {
             own.map(|(_, (value, placed))| (placed.clone(), value.value)).collect::<Vec<_>>()
         };
         let table = Table { fitted: points(true), held_back: points(false) };
+        // With one thread and with all, every mapping takes the same CPUs.
+        let most = all.iter().map(|(value, _)| value.threads).max().unwrap_or(0);
+        let is_between = |at: &&usize| (2..most).contains(&all[**at].0.threads);
+        let between: Vec<&str> = chosen.iter().filter(is_between).map(|at| all[*at].0.mapping).collect();
         let outcome = match fit(&topology, &table) {
             model::Outcome::None(why) => Outcome::None(why),
             model::Outcome::Model(model) => {
+                let predict =
+                    |own: &Value<'_>, placed: &Placed| model.predict_under(between.contains(&own.mapping), placed);
+                let others = all.iter().enumerate().filter(|(at, _)| !chosen.contains(at)).map(|(_, one)| one);
                 let pairs: Vec<(Prediction, f64)> =
-                    table.held_back.iter().map(|(placed, value)| (model.predict(placed), *value)).collect();
+                    others.map(|(own, placed)| (predict(own, placed), own.value)).collect();
                 let Missed { mean, worst } = missed(pairs.iter().map(|(one, value)| (one.value, *value)));
                 let holds = |(one, value): &&(Prediction, f64)| (one.interval[0]..=one.interval[1]).contains(value);
                 for (at, (own, placed)) in all.iter().enumerate() {
-                    let Prediction { value, interval, .. } = model.predict(placed);
+                    let Prediction { value, interval, .. } = predict(own, placed);
                     let predicted = Some(Predicted { value, interval, is_fitted: chosen.contains(&at) });
                     let ranges = self.rows[own.row].published.iter_mut().filter(|range| range.machine == machine.key);
                     ranges.for_each(|range| range.predicted = predicted);

@@ -167,7 +167,7 @@ fn index(rows: &[Row], width: usize, out: &mut dyn Write) -> io::Result<()> {
     let usual: Vec<&str> = rows.iter().filter(|row| row.by_default).map(|row| row.name).collect();
     wrapped::hanging(&format!("default sweep: {}", usual.join(" ")), 2, width, out)?;
     wrapped::hanging("a program of yours: charz sweep --command './bench --threads {threads}'", 2, width, out)?;
-    writeln!(out, "\nKnown elsewhere as (--kernel takes these names too):")?;
+    writeln!(out, "known elsewhere as (--kernel takes these names too):")?;
     // No line ends between a name and what it stands for.
     let known = KNOWN_AS.iter().map(|known| format!("{}\u{a0}->\u{a0}{}", known.name, known.kernels.join(", ")));
     let mut text = Vec::new();
