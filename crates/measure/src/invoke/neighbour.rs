@@ -240,6 +240,9 @@ impl<'a> Beside<'a> {
         };
         let begun = Instant::now();
         while beside.neighbour.borrow_mut().done()?.work == 0 {
+            if processes.is_stopped() {
+                return Err("stopped by the user".to_owned());
+            }
             if begun.elapsed() >= PATIENCE {
                 return Err(format!("it does no work within {} s", PATIENCE.as_secs()));
             }

@@ -64,6 +64,11 @@ impl<'a> Processes<'a> {
         Processes { program: program.to_owned(), ..self }
     }
 
+    /// Whether the user wants to leave.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.raised()
+    }
+
     /// What used the CPUs by the newest look.
     pub fn culprits(&self) -> Vec<Culprit> {
         self.culprits.newest()
