@@ -110,7 +110,13 @@ fn every_number_follows_from_its_laps() {
                 assert!(expected.any(|expected| is_near(&expected)), "{found}");
                 check_equal(&cell["delivered"], all_work * 1e9 / all_time);
             }
-            Some("invalid") => assert!(cell["value"].is_null() && cell["delivered"].is_null(), "{cell}"),
+            Some("invalid") => {
+                assert!(cell["value"].is_null(), "{cell}");
+                // Other programs may have left no capacity of it.
+                if !cell["delivered"].is_null() {
+                    check_equal(&cell["delivered"], all_work * 1e9 / all_time);
+                }
+            }
             other => panic!("{other:?}"),
         }
     }

@@ -188,7 +188,10 @@ const fn before(word: u64) -> u64 {
     word.wrapping_sub(ADDED).rotate_right(TURNED)
 }
 
-const TURNED: u32 = 7;
+/// Half of the word: two pairs add the constant's halves, added up, to both halves. By any other odd rotation the sum of all its turns is as
+/// small as the number of bits of the constant, and what 64 pairs hide is an address again.
+const TURNED: u32 = 32;
 
-/// The increment of Knuth's MMIX generator: what is added has bits in all places.
+/// The increment of Knuth's MMIX generator. Its halves add up to 191,691,982, which has no factor in common with 2^32 - 1, so no number of
+/// pairs adds nothing.
 const ADDED: u64 = 1_442_695_040_888_963_407;

@@ -31,7 +31,7 @@ const SLICE_OF_BLOCK: Duration = Duration::from_millis(20);
 /// A tick of processor time, in nanoseconds.
 const TICK_NS: u64 = 10_000_000;
 /// How long a neighbour is watched alone, before the cells and after them.
-const ALONE: Duration = Duration::from_millis(500);
+const ALONE: Duration = Duration::from_secs(1);
 /// How long it may take to begin, and to answer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -67,8 +67,9 @@ pub(super) fn serve(order: &MeasureRequest, out: &mut dyn Write) -> io::Result<(
         }
         for line in io::stdin().lock().lines() {
             line?;
+            // One that has ended is counted again as soon as its parent has waited for it.
             let done = match order.program {
-                Some(_) => of_children(),
+                Some(_) => work.fetch_max(of_children(), Ordering::Relaxed).max(work.load(Ordering::Relaxed)),
                 None => work.load(Ordering::Relaxed),
             };
             let ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -212,6 +213,11 @@ impl Pace {
     }
 }
 
+/// The work and the time between two answers.
+fn since(before: &Done, after: &Done) -> [f64; 2] {
+    [(after.work, before.work), (after.ns, before.ns)].map(|(after, before)| after.saturating_sub(before) as f64)
+}
+
 /// What is measured beside: a kernel, a mapping and a number of threads.
 pub type Placement = (String, String, usize);
 
@@ -256,7 +262,8 @@ impl<'a> Beside<'a> {
         let before = self.neighbour.borrow_mut().done()?;
         self.processes.rest(ALONE);
         let after = self.neighbour.borrow_mut().done()?;
-        self.alone.borrow_mut().add((after.work - before.work) as f64, (after.ns - before.ns) as f64);
+        let [work, ns] = since(&before, &after);
+        self.alone.borrow_mut().add(work, ns);
         Ok(())
     }
 
@@ -281,7 +288,7 @@ impl Invoke for Beside<'_> {
         match before.and_then(|before| Ok((before, look()?))) {
             Ok((before, after)) if invocation.ending == Ending::Done => {
                 let key = (order.kernel.clone(), order.mapping.clone(), order.seats.len());
-                let (work, ns) = ((after.work - before.work) as f64, (after.ns - before.ns) as f64);
+                let [work, ns] = since(&before, &after);
                 self.beside.borrow_mut().entry(key).or_default().add(work, ns);
             }
             Ok(_) => {}
