@@ -20,13 +20,16 @@ const QUIET: Duration = Duration::from_millis(50);
 /// Shorter iterations show too little for what they take: those of the pairs of CPUs, of which there may be thousands.
 const SHORTEST: Duration = Duration::from_millis(2);
 
+/// Longer ones are those of a machine on which workers wait for CPUs that others have: one more would only take time.
+const LONGEST: Duration = Duration::from_millis(500);
+
 /// The most times of a process: later ones are not looked at.
 const MOST: usize = 20_000;
 
 /// Whether an iteration is added that is looked beside, and not counted, where the last one took so long. Kernels whose threads contend are those
 /// that take more of a machine than their CPUs.
 pub(super) fn looks_beside(card: &Card, took: Duration) -> bool {
-    card.family == Family::Sync && took >= SHORTEST
+    card.family == Family::Sync && (SHORTEST..=LONGEST).contains(&took)
 }
 
 /// How late it wakes up beside workers, until all have arrived at the gate.
