@@ -28,14 +28,14 @@ const PLANTS: [Plant; 6] = [
     Plant {
         what: "advice",
         by: "conclude/",
-        from: "    Load::ALL.into_iter().flat_map(|load| on(load, table, &series)).collect()\n",
-        to: "    let _ = table.series();\n    Load::ALL.into_iter().flat_map(|load| on(load, table, &series)).collect()\n",
+        from: "    let all: Vec<Advice<'a>> = Load::ALL.into_iter().flat_map(|load| on(load, table, &series)).collect();\n",
+        to: "    let _ = table.series();\n    let all: Vec<Advice<'a>> = Load::ALL.into_iter().flat_map(|load| on(load, table, &series)).collect();\n",
     },
     Plant {
         what: "a renderer",
         by: "show/",
         from: "    out.write_all(document(page).0.as_bytes())\n",
-        to: "    let _ = hero::section(page);\n    out.write_all(document(page).0.as_bytes())\n",
+        to: "    let _ = document(page);\n    out.write_all(document(page).0.as_bytes())\n",
     },
 ];
 
