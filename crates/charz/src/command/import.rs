@@ -61,7 +61,7 @@ fn report(options: &Options) -> Result<Report, Error> {
     }
     if let Some(unit) = report.cells.iter().map(|cell| cell.unit).find(|unit| is_guessed(*unit, options)) {
         note(&format!(
-            "{:?} does not say which values are better; higher ones are taken to be, unless --direction is given",
+            "note: {:?} does not say which values are better; higher ones are taken to be, unless --direction is given",
             unit.symbol()
         ));
     }
