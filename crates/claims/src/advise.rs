@@ -28,7 +28,7 @@ use crate::verdict::lacking;
 
 pub use beside::{Beside, Placed, beside};
 pub use extras::Strands;
-pub use shared::{AS_GOOD, Holds, Shared, given};
+pub use shared::{Holds, Shared, is_short};
 pub use validation::{Check, Validation, validate};
 
 /// What bounds a program.
@@ -179,22 +179,22 @@ pub struct Advice<'a> {
     pub strands: Option<Strands<'a>>,
     /// The same threads with their memory elsewhere.
     pub memory: Vec<Relation<'a>>,
-    /// Where other programs had a part of the machine: what it gave, and whether the advice is by that.
+    /// Where the machine delivered less than it can: how much, and whether the advice is by that.
     pub shared: Option<Shared<'a>>,
     /// The report.
     pub report: &'a Report,
 }
 
-/// The advice on each load of which a report compares placements: for the machine as it was, shared with other programs or not.
+/// The advice on each load of which a report compares placements, for the machine as it was.
 pub fn advise<'a>(table: &Estimates<'a>) -> Vec<Advice<'a>> {
     let series = table.series();
     let all: Vec<Advice<'a>> = Load::ALL.into_iter().flat_map(|load| on(load, table, &series)).collect();
-    if given(table, &table.report.cells).is_none() {
+    if !is_short(table, &table.report.cells) {
         return all;
     }
     let shared = Estimates::shared(table.report);
-    let given = shared.series();
-    all.into_iter().map(|advice| shared::as_shared(advice, table, &shared, &given)).collect()
+    let series = shared.series();
+    all.into_iter().map(|advice| shared::as_shared(advice, table, &shared, &series)).collect()
 }
 
 /// Why nothing is advised to threads that contend, though some were measured.

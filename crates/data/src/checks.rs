@@ -75,7 +75,7 @@ pub struct Check {
     pub quantity: &'static str,
     /// What kind of number the quantity is.
     pub scale: Scale,
-    /// Whether it doubts the capacity only: what it finds is part of what the machine delivered.
+    /// Whether it doubts the capacity only, because the number that was delivered includes what it finds.
     pub of_capacity: bool,
     /// The share of a lap beyond which the lap, and with it its repetition, is dirty: kept, and left out of the estimate.
     pub lap: Option<f64>,

@@ -129,7 +129,7 @@ pub static CAVEATS: [CaveatRow; 11] = {
     ]
 };
 
-/// Whether a check doubts the number: of what was delivered one that doubts more than the capacity.
+/// Whether a check doubts the number. A delivered number is doubted only by checks that doubt more than the capacity.
 fn is_suspect(own: &Seen<'_>) -> bool {
     let counts = |mark: &Mark| !find(&mark.code).is_some_and(|check| check.of_capacity);
     let doubts = |mark: &Mark| mark.severity > Severity::Note && counts(mark);

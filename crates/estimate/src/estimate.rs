@@ -114,7 +114,7 @@ impl<'a> Estimate<'a> {
         Some(Estimate { interval: self.interval.zip(interval).map(hull), runs, ..*self })
     }
 
-    /// An interval of what it delivered, without what lies beyond its capacity: no thread does more than on a CPU of its own.
+    /// An interval without the values beyond its capacity: no thread does more than on a CPU of its own.
     fn within_capacity(&self, Interval { low, high }: Interval) -> Interval {
         let most = self.interval.unwrap_or(Interval { low: self.value, high: self.value });
         match self.cell.unit.more_is_better() {

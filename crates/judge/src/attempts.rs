@@ -39,7 +39,7 @@ pub fn wants_more(cell: &Cell, least: usize, most: usize) -> bool {
     }
 }
 
-/// The relative half width of the interval that is wanted of what was delivered.
+/// The relative half width that is wanted of a delivered number's interval.
 const DELIVERED: f64 = 0.05;
 
 /// Whether its threads were short of CPUs, its own among them where nothing binds it, and how much they got is not known well.

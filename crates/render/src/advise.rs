@@ -254,7 +254,7 @@ fn placements(beside: &Beside<'_>) -> Block<'static> {
         let own = &placed.delivered;
         vec![
             format!("{} x{}", own.cell.mapping, own.cell.workers),
-            units::value(own.value, own.cell.unit) + units::doubt(own.is_doubtful()),
+            units::value(own.unscaled().value, own.cell.unit) + units::doubt(own.is_doubtful()),
             placed.loses.as_ref().map_or_else(|| "advised".to_owned(), |loss| words::lost(loss, words::Subject::One)),
             share(placed.kept),
             share(placed.neighbour_kept),

@@ -11,7 +11,7 @@ use charz_data::card::Numbers;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Interval, MemoryHome, Report};
 use charz_data::units;
-use charz_estimate::{Quantity, Relation, Strength};
+use charz_estimate::{NEARLY_ALL, Quantity, Relation, Strength};
 use charz_stats::LEAST_FOR_INTERVAL;
 
 use crate::caveat;
@@ -48,6 +48,7 @@ pub fn sentence(advice: &Advice<'_>) -> String {
         None => "",
     };
     let mut text = format!("{}: {bound}{threads}{doubt}, {}", title, mapping(advice));
+    text += &by_delivered(advice);
     if let Some(auto) = &advice.auto {
         match auto.strength() {
             Strength::Shown(share) if share > 0.0 => {
@@ -88,7 +89,7 @@ pub fn sentence(advice: &Advice<'_>) -> String {
         let many = if cell.workers as f64 >= cpus + 1.0 { "so many" } else { "more" };
         text += &format!("; the CPU quota of {cpus:.2} has no time for {many}");
     }
-    text += &shared(advice);
+    text += &share_delivered(advice);
     if let Some(wanted) = advice.wanted_cpus().filter(|wanted| *wanted < IDLE * cell.workers as f64) {
         let cpus = counted(cell.workers as usize, "CPU");
         text += &format!("; it waits rather than computes: it has work for {wanted:.1} of {cpus}");
@@ -96,25 +97,31 @@ pub fn sentence(advice: &Advice<'_>) -> String {
     format!("{text}.")
 }
 
-/// What other programs change of the advice; empty where they had no part of the machine.
-fn shared(advice: &Advice<'_>) -> String {
-    let Some(Shared { given, holds }) = &advice.shared else { return String::new() };
-    let given = units::percent(*given);
-    let placed = |cell: &Cell| format!("{} {}", counted(cell.workers as usize, "thread"), cell.mapping);
+fn placed(cell: &Cell) -> String {
+    format!("{} {}", counted(cell.workers as usize, "thread"), cell.mapping)
+}
+
+/// That the advice is by what was delivered, and what the placement loses that is best by capacity; empty where it is by capacity.
+fn by_delivered(advice: &Advice<'_>) -> String {
+    let Some(Shared { holds: Holds::Differs(loss), .. }) = &advice.shared else { return String::new() };
+    let sure = if loss.is_shown() { "" } else { " (a longer --budget makes it sure)" };
+    let (best, loses) = (placed(loss.estimate.cell), lost(loss, Subject::Several));
+    format!(", by what was delivered; {best}, best by capacity, {loses}{sure}")
+}
+
+/// How much of its capacity the advised placement delivered, and what else may do better; empty where it delivered all, and where the advice is
+/// by that.
+fn share_delivered(advice: &Advice<'_>) -> String {
+    let Some(Shared { delivered, holds }) = &advice.shared else { return String::new() };
+    let share = delivered.filter(|share| *share < NEARLY_ALL);
+    let share = share.map(|share| format!("{} of its capacity was delivered", units::percent(share)));
     match holds {
-        Holds::Beside => String::new(),
-        Holds::Same => format!("; beside other programs this machine delivered {given} of it"),
-        Holds::Differs(loss) => {
-            let (alone, loses) = (placed(loss.estimate.cell), lost(loss, Subject::Several));
-            let sure = if loss.is_shown() { "" } else { "; a longer --budget makes it sure" };
-            format!(
-                " by what this machine delivered beside other programs; {alone}, best on a quiet machine, {loses}{sure}"
-            )
+        Holds::Beside | Holds::Differs(_) => String::new(),
+        Holds::Same => share.map(|share| format!("; {share}")).unwrap_or_default(),
+        Holds::Open(other) => {
+            let share = share.map(|share| format!("{share}, and ")).unwrap_or_default();
+            format!("; {share}{} may deliver more: a longer --budget shows it", placed(other.cell))
         }
-        Holds::Open(other) => format!(
-            "; beside other programs this machine delivered {given}, and {} may do better; a longer --budget shows it",
-            placed(other.cell)
-        ),
     }
 }
 

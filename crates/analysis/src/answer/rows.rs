@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use super::{NONE, Reading, none};
 use crate::figure::{Datum, Table};
-use charz_claims::advise::{asked, given, rank};
+use charz_claims::advise::{asked, is_short, rank};
 use charz_data::card::Family;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Interval, Report};
@@ -65,11 +65,11 @@ pub struct Row {
     /// The most threads beyond the number of CPUs, the share of the best that they lose, where they surely lose some under any mapping, and
     /// its doubt. `None` where the best has more threads than CPUs itself.
     pub oversubscribed: Option<(u64, f64, &'static str)>,
-    /// What the machine gave, where it gave bound threads less than all.
+    /// What was delivered, where that is less than the capacity of some bound threads.
     pub shared: Option<Shared>,
 }
 
-/// What the machine gave a kernel while other programs had a part of it.
+/// What the machine delivered of a kernel, where it delivered less than it can.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shared {
     /// What the best placement delivered; `None` where it is not known.
@@ -101,7 +101,7 @@ const FAMILIES: [Family; 7] =
 pub(super) fn rows(report: &Report, cpus: u64) -> Vec<Row> {
     let table = Estimates::of(report);
     let (here, shared) = (verdicts(&table), Estimates::shared(report));
-    let of_shared = given(&table, &report.cells).map(|_| verdicts(&shared)).unwrap_or_default();
+    let of_shared = if is_short(&table, &report.cells) { verdicts(&shared) } else { Vec::new() };
     // What contention and calls cost has places of its own.
     let here = here.iter().filter(|verdict| kind(report, verdict.best.cell).is_none());
     let kernels = grouped(here, |verdict| verdict.kernel);
@@ -361,7 +361,7 @@ pub fn table(shown: &[Row], cpus: u64) -> (Table, Vec<String>) {
     (Table::new(&heading, data), notes.chain(quota_note(shown)).collect())
 }
 
-/// What the machine delivered, shared as it was: a row per kernel, and what a reader finds in its first table of what the hardware can do.
+/// What the machine delivered, shared as it was: a row per kernel that delivered less than its capacity.
 pub fn delivered(rows: &[Row]) -> Table {
     let plain = |reading: &Reading| Reading { origin: Quantity::Capacity, ..reading.clone() }.text();
     let placed = |reading: &Reading| format!("{} x{}", reading.mapping, reading.threads);

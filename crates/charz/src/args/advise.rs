@@ -30,11 +30,11 @@ pub(crate) struct AdviseArgs {
     /// report, type --command (and --setup) as in the report, or --trust-program.
     #[arg(long)]
     pub(crate) validate: bool,
-    /// Measure the same placements beside another load, and advise by what each delivers there: hog[:THREADS], stream[:nodeN][:THREADS], or a
+    /// Measure the same placements while another load runs, and advise by what each delivers there: hog[:THREADS], stream[:nodeN][:THREADS], or a
     /// command
     ///
     /// hog computes; stream reads memory, that of a NUMA node if one is named; a command is started again whenever it ends. No thread of the load
-    /// is bound. What the load does beside each placement, of what it does alone, is in the table.
+    /// is bound. The table has the share of its own work that the load keeps while each placement runs.
     #[arg(long, value_name = "LOAD")]
     pub(crate) beside: Option<String>,
     /// The longest that --validate or --beside may take, with a unit [default: 60s]

@@ -90,8 +90,9 @@ fn described_by(words: &str) -> Vec<&'static dyn Kernel> {
 
 /// Words that people look for, and how the names of the kernels begin that answer them.
 const SEARCHED_AS: &[(&str, &[&str])] = &[
-    ("memcpy memmove memset bcopy", &["copy-"]),
-    ("clock_gettime gettimeofday rdtsc rdtscp timestamp", &["read-"]),
+    ("memmove bcopy", &["copy-"]),
+    ("memset fill", &["mem-write", "level-write"]),
+    ("gettimeofday rdtsc rdtscp timestamp", &["read-"]),
     ("mutex pthread spinlock futex critical section", &["lock-", "counter-mutex", "ring-mutex"]),
     ("false sharing padding padded cache line", &["atomic-fetch-add", "atomic-store", "atomic-load"]),
     ("page fault minor first touch mmap munmap", &["pages-"]),

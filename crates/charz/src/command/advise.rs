@@ -18,6 +18,8 @@ use charz_analysis::answer::Answer;
 use charz_claims::advise::{Advice, advise, beside, not_advised, validate};
 use charz_claims::compare::{other_machine, other_program};
 use charz_data::card::{Access, Numbers};
+use charz_data::checks::BLOCK_PER_CACHE;
+use charz_data::machine::Machine;
 use charz_data::report::{Cell, Report};
 use charz_data::{COMMAND, Program, ProgramValue, ReportedUnit, Role};
 use charz_estimate::Estimates;
@@ -123,10 +125,11 @@ impl Load {
         }
     }
 
-    /// What its process is asked for; blocks are those of the report, or at least so large that no cache of a guest holds them.
-    fn order(&self, order: MeasureRequest) -> MeasureRequest {
+    /// What its process is asked for on a machine: its blocks are no smaller than those of the report, nor than a number of memory needs.
+    fn order(&self, order: MeasureRequest, machine: &Machine) -> MeasureRequest {
         let mut params = order.params;
-        (params.iterations, params.size_bytes) = (u64::MAX >> 16, params.size_bytes.max(LEAST_BLOCK));
+        let least = machine.last_cache_bytes().map_or(0, |cache| cache.saturating_mul(BLOCK_PER_CACHE));
+        (params.iterations, params.size_bytes) = (u64::MAX >> 16, params.size_bytes.max(LEAST_BLOCK).max(least));
         let of_kernel = |role: &Role, threads: usize, homes: Vec<Vec<u32>>| MeasureRequest {
             kernel: charz_workloads::kernels()
                 .find(|kernel| kernel.card().role == *role)
@@ -151,7 +154,7 @@ impl Load {
     }
 }
 
-/// The least that a stream reads.
+/// The least that a thread of a stream reads, where no cache is known.
 const LEAST_BLOCK: u64 = 64 << 20;
 
 /// What was measured again.
@@ -242,7 +245,7 @@ fn measure(
         None => swept(&processes),
         Some(load) => {
             let failed = |why: String| Error::ended(Exit::NoVerdict, format!("{flag} {}: {why}", load.text()));
-            let beside = Beside::new(&processes, &load.order(stage.order(&params))).map_err(failed)?;
+            let beside = Beside::new(&processes, &load.order(stage.order(&params), &stage.machine)).map_err(failed)?;
             swept(&beside);
             paces = Some(beside.end().map_err(failed)?);
         }

@@ -1,9 +1,9 @@
-//! Where to put the threads of a load beside a neighbour that was asked for: by what each placement delivered beside it.
+//! Where to put the threads of a load while a neighbour runs that was asked for: by what each placement delivered meanwhile.
 
 use charz_data::report::{Cell, Report};
 use charz_estimate::{Estimate, Estimates, Relation};
 
-use super::{Advice, Holds, Load, Shared, on};
+use super::{Advice, Holds, Load, on, shared};
 
 /// The advice beside a neighbour, with all placements that were measured there.
 #[derive(Debug)]
@@ -21,14 +21,14 @@ pub struct Placed<'a> {
     pub delivered: Estimate<'a>,
     /// What it loses beside the advised one; `None` of that.
     pub loses: Option<Relation<'a>>,
-    /// What it delivered of what the report says it can do, as a fraction of performance.
+    /// The share of its performance in the quiet report that it delivered, as a fraction.
     pub kept: Option<f64>,
-    /// What the neighbour did of what it does alone, as a fraction.
+    /// The share of its own work that the neighbour did meanwhile, as a fraction.
     pub neighbour_kept: Option<f64>,
 }
 
-/// The advice on each load of a report that was measured beside a neighbour. `quiet` is the report without it, and `neighbour_kept` what a
-/// neighbour did of what it does alone, beside a cell.
+/// The advice on each load of a report that was measured beside a neighbour. `quiet` is the report without it, and `neighbour_kept` the
+/// share of its own work that it did while a cell was measured.
 pub fn beside<'a>(again: &'a Report, quiet: &Report, neighbour_kept: impl Fn(&Cell) -> Option<f64>) -> Vec<Beside<'a>> {
     let (table, alone) = (Estimates::shared(again), Estimates::of(quiet));
     let series = table.series();
@@ -43,14 +43,13 @@ pub fn beside<'a>(again: &'a Report, quiet: &Report, neighbour_kept: impl Fn(&Ce
             Placed {
                 delivered,
                 loses,
-                kept: before.map(|before| delivered.performance_beside(&before)),
+                kept: before.map(|before| delivered.unscaled().performance_beside(&before.unscaled())),
                 neighbour_kept: neighbour_kept(own),
             }
         };
         let others = advice.regret.iter().map(|loss| placed(loss.estimate, Some(*loss)));
         let placements: Vec<Placed<'a>> = [placed(advice.best, None)].into_iter().chain(others).collect();
-        let given = placements.iter().filter_map(|placed| placed.kept).fold(1.0, f64::min);
-        Beside { advice: Advice { shared: Some(Shared { given, holds: Holds::Beside }), ..advice }, placements }
+        Beside { advice: shared::with(advice, Holds::Beside), placements }
     };
     Load::ALL.into_iter().flat_map(|load| on(load, &table, &series)).map(with).collect()
 }

@@ -1,4 +1,4 @@
-//! Where other programs had a part of the machine: which advice holds for the machine as it was.
+//! Where threads had less than their capacity: which advice holds for the machine as it was.
 
 use charz_data::report::Cell;
 use charz_estimate::{Estimate, Estimates, NEARLY_ALL, Quantity, Relation, Series, delivered_share};
@@ -6,13 +6,13 @@ use charz_estimate::{Estimate, Estimates, NEARLY_ALL, Quantity, Relation, Series
 use super::{Advice, Load};
 
 /// Up to this loss, as a fraction, the placement that the hardware is best in is as good as any on the machine as it was.
-pub const AS_GOOD: f64 = 0.03;
+const AS_GOOD: f64 = 0.03;
 
-/// What the machine gave while it was shared with other programs, beside what the hardware can do.
+/// What the machine delivered where it did not deliver all that the hardware can do: other programs, a quota or the host had the rest.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared<'a> {
-    /// The least that a placement of bound threads delivered of its capacity, as a fraction.
-    pub given: f64,
+    /// The share of its capacity that the advised placement delivered, as a fraction; `None` where that is not known.
+    pub delivered: Option<f64>,
     /// What that does to the advice.
     pub holds: Holds<'a>,
 }
@@ -30,12 +30,12 @@ pub enum Holds<'a> {
     Beside,
 }
 
-/// The least share of their capacity that bound threads of a series had; `None` where all had [`NEARLY_ALL`], or where it is not known.
-pub fn given<'a>(table: &Estimates<'a>, cells: impl IntoIterator<Item = &'a Cell>) -> Option<f64> {
+/// Whether a placement of bound threads among these delivered less than [`NEARLY_ALL`] of its capacity.
+pub fn is_short<'a>(table: &Estimates<'a>, cells: impl IntoIterator<Item = &'a Cell>) -> bool {
     // What unbound threads took from each other was not the machine's to give.
     let counts = |cell: &&'a Cell| cell.workers == 1 || cell.has_own_cpus();
-    let shares = cells.into_iter().filter(counts).filter_map(|cell| delivered_share(table.report, cell));
-    shares.reduce(f64::min).filter(|share| *share < NEARLY_ALL)
+    let mut shares = cells.into_iter().filter(counts).filter_map(|cell| delivered_share(table.report, cell));
+    shares.any(|share| share < NEARLY_ALL)
 }
 
 /// The advice for the machine as it was: that of the hardware, or where another placement is shown to have delivered more, that one.
@@ -53,21 +53,20 @@ pub(super) fn as_shared<'a>(
     };
     // A program's number has in it what others took, as has what was delivered.
     let is_capacity = hardware.load != Load::Program && hardware.best.quantity != Quantity::Delivered;
-    let series = all.iter().find(is_own).filter(|_| is_capacity);
-    let of_series = |series: &Series<'a>| given(table, series.estimates.iter().map(|number| number.cell));
-    let Some((series, given)) = series.and_then(|series| Some((series, of_series(series)?))) else { return hardware };
+    let is_short = |series: &&Series<'a>| is_short(table, series.estimates.iter().map(|number| number.cell));
+    let Some(series) = all.iter().find(is_own).filter(|_| is_capacity).filter(is_short) else { return hardware };
     let Some(here) = Advice::of(hardware.load, series, shared, all) else { return hardware };
     let of_hardware = series.estimates.iter().find(|number| std::ptr::eq(number.cell, own));
     let loses = of_hardware.map(|number| shared.peers(series.kernel()).relate(*number, &here.best));
     let is_same = std::ptr::eq(own, here.best.cell);
     let is_as_good = |loss: &Relation<'_>| loss.interval.is_some_and(|found| found.high <= AS_GOOD);
     match loses {
-        Some(loss) if is_same || is_as_good(&loss) => with(hardware, given, Holds::Same),
+        Some(loss) if is_same || is_as_good(&loss) => with(hardware, Holds::Same),
         Some(loss) if is_likely(&loss) => {
             let (is_one_of_several, doubtful) = (hardware.is_one_of_several, here.doubtful || !loss.is_shown());
-            with(Advice { is_one_of_several, doubtful, ..here }, given, Holds::Differs(loss))
+            with(Advice { is_one_of_several, doubtful, ..here }, Holds::Differs(loss))
         }
-        _ => with(hardware, given, Holds::Open(here.best)),
+        _ => with(hardware, Holds::Open(here.best)),
     }
 }
 
@@ -81,8 +80,9 @@ fn is_likely(loss: &Relation<'_>) -> bool {
         && loss.interval.is_some_and(|found| is_above(found.low))
 }
 
-fn with<'a>(advice: Advice<'a>, given: f64, holds: Holds<'a>) -> Advice<'a> {
-    Advice { shared: Some(Shared { given, holds }), ..advice }
+pub(super) fn with<'a>(advice: Advice<'a>, holds: Holds<'a>) -> Advice<'a> {
+    let delivered = delivered_share(advice.report, advice.best.cell);
+    Advice { shared: Some(Shared { delivered, holds }), ..advice }
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub enum Lie {
     Contended,
     /// Each has its own, beside those of others in one line: four to a line.
     FalseShared,
-    /// Each has its own, on a line of its own beside that of one other, both in 128 bytes that some processors fetch together.
+    /// Each has its own, on a line of its own; two such lines are the 128 bytes that some processors fetch together.
     NextLine,
     /// Each has its own, on lines of its own, in one array.
     Padded,
@@ -82,8 +82,8 @@ static NEXT_LINE: PlainKernel<Lie> = atomic::<operation::FetchAdd>(
         "atomic-fetch-add-next-line",
         "adds 1 to a 64-bit word and learns what was there: a word for each worker, two of them on the lines of 128 bytes",
         ROOM / 2.0,
-        true,
-        "Intel 64 and IA-32 Architectures Optimization Reference Manual, 2.5.5.4: the spatial prefetcher fetches lines in pairs",
+        false,
+        "Intel 64 and IA-32 Architectures Optimization Reference Manual, data prefetching: the spatial prefetcher completes pairs of lines",
     )
     .role(Role::Adding(WordOwner::NextLine))
     },
@@ -208,7 +208,7 @@ impl<O: Operation> Worker for Repeater<O> {
         let (mut hand, mut pace, mut rounds) = (std::mem::take(&mut *self.hand), Pace::start(), 0);
         (hand.failures, hand.waits) = (0, 0);
         let word = self.word();
-        let alone = matches!(self.lie, Lie::Padded | Lie::Private);
+        let alone = matches!(self.lie, Lie::NextLine | Lie::Padded | Lie::Private);
         while !(if alone { watch.should_stop_after(ROUND * rounds) } else { watch.should_stop() }) {
             (0..pace.attempts()).for_each(|_| O::round(word, &mut hand));
             rounds += pace.attempts();

@@ -188,8 +188,8 @@ const fn before(word: u64) -> u64 {
     word.wrapping_sub(ADDED).rotate_right(TURNED)
 }
 
-/// Half of the word: two pairs add the constant's halves, added up, to both halves. By any other odd rotation the sum of all its turns is as
-/// small as the number of bits of the constant, and what 64 pairs hide is an address again.
+/// Half of the word: two pairs add the constant's halves, added up, to both halves. By an odd rotation 64 pairs subtract
+/// no more than the bits of the constant, and what they hide is an address again.
 const TURNED: u32 = 32;
 
 /// The increment of Knuth's MMIX generator. Its halves add up to 191,691,982, which has no factor in common with 2^32 - 1, so no number of

@@ -48,7 +48,7 @@ struct Done {
 
 /// Works as its order says until standard input ends, and ends the process.
 pub(super) fn serve(order: &MeasureRequest, out: &mut dyn Write) -> io::Result<()> {
-    let (begun, work, failed) = (Instant::now(), AtomicU64::new(0), OnceLock::new());
+    let (work, failed) = (AtomicU64::new(0), OnceLock::new());
     if order.program.is_some() {
         // Killed with the one that asked, it would leave running what it has started; the end of standard input ends both.
         let _ = rustix::process::set_parent_process_death_signal(None);
@@ -56,31 +56,43 @@ pub(super) fn serve(order: &MeasureRequest, out: &mut dyn Write) -> io::Result<(
     }
     let others = Children::now();
     thread::scope(|scope| {
-        for rank in 0..order.seats.len() {
-            let (work, failed) = (&work, &failed);
-            let run = move || {
-                let ended =
-                    if order.program.is_some() { run_program(order, rank) } else { run_kernel(order, rank, work) };
-                let _ = failed.set(ended.err().unwrap_or_else(|| "it ended".to_owned()));
-            };
-            thread::Builder::new().name("neighbour".into()).spawn_scoped(scope, run)?;
-        }
-        for line in io::stdin().lock().lines() {
-            line?;
-            // One that has ended is counted again as soon as its parent has waited for it.
-            let done = match order.program {
-                Some(_) => work.fetch_max(of_children(), Ordering::Relaxed).max(work.load(Ordering::Relaxed)),
-                None => work.load(Ordering::Relaxed),
-            };
-            let ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            serde_json::to_writer(&mut *out, &Done { ns, work: done, failed: failed.get().cloned() })?;
-            out.write_all(b"\n")?;
-            out.flush()?;
-        }
+        let answered = (0..order.seats.len())
+            .try_for_each(|rank| {
+                let (work, failed) = (&work, &failed);
+                let run = move || {
+                    let ended =
+                        if order.program.is_some() { run_program(order, rank) } else { run_kernel(order, rank, work) };
+                    let _ = failed.set(ended.err().unwrap_or_else(|| "it ended".to_owned()));
+                };
+                thread::Builder::new().name("neighbour".into()).spawn_scoped(scope, run).map(drop)
+            })
+            .and_then(|()| answer(order, (&work, &failed), out));
         others.kill_new();
-        // Its workers need not heed anything.
-        std::process::exit(0)
+        // Its workers heed nothing, and the scope would wait for them.
+        std::process::exit(i32::from(answered.is_err()))
     })
+}
+
+/// Answers each line of standard input with what was done by then.
+fn answer(
+    order: &MeasureRequest,
+    (work, failed): (&AtomicU64, &OnceLock<String>),
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let begun = Instant::now();
+    for line in io::stdin().lock().lines() {
+        line?;
+        if order.program.is_some() {
+            // A process that has ended is counted again as soon as its parent has waited for it.
+            work.fetch_max(of_children(), Ordering::Relaxed);
+        }
+        let ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let done = Done { ns, work: work.load(Ordering::Relaxed), failed: failed.get().cloned() };
+        serde_json::to_writer(&mut *out, &done)?;
+        out.write_all(b"\n")?;
+        out.flush()?;
+    }
+    Ok(())
 }
 
 /// Does a kernel's work over and over.

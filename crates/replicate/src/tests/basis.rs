@@ -19,7 +19,7 @@ fn given(cells: &[(&str, u64, f64, f64)]) -> Report {
     report
 }
 
-/// Where threads that float stand beside bound ones, or a curve goes beyond the CPUs, on a machine of four.
+/// Where threads that float are compared with bound ones, or a curve goes beyond the CPUs, on a machine of four.
 #[test]
 fn figures_of_mappings_and_curves_beyond_the_cpus_are_of_what_was_delivered() {
     let target = Target::flat(4, Kernels::ANY);

@@ -46,18 +46,18 @@ pub struct Wire<'a> {
     pub strands: Option<Added>,
     /// The same threads with their memory elsewhere.
     pub memory: Vec<Regret<'a>>,
-    /// Where other programs had a part of the machine; absent where they had none.
+    /// Where the machine delivered less than it can; absent where it delivered all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared: Option<SharedWire<'a>>,
     /// By the tool's name the line that launches the program so, or what a file has to say; the program alone where the tool binds nothing.
     pub launch: BTreeMap<&'static str, String>,
 }
 
-/// What the machine gave beside other programs, and what that does to the advice.
+/// What the machine delivered where it did not deliver all, and what that does to the advice.
 #[derive(Debug, Serialize)]
 pub struct SharedWire<'a> {
-    /// The least that a placement of bound threads delivered of its capacity, as a fraction.
-    pub delivered_share: f64,
+    /// The share of its capacity that the advised placement delivered, as a fraction; null where that is not known.
+    pub delivered_share: Option<f64>,
     /// `same`: what is advised delivered as much as any; `differs`: it is advised by what was delivered, and the hardware is best in
     /// `quiet`; `open`: `quiet` is advised, and `other` may have delivered more; `beside`: it was measured beside the load that was asked for.
     pub holds: &'static str,
@@ -83,7 +83,7 @@ impl<'a> From<&Shared<'a>> for SharedWire<'a> {
             Holds::Open(other) => ("open", None, Some(other.cell)),
         };
         let other = other.map(|cell| Seat { mapping: &cell.mapping, threads: cell.workers });
-        SharedWire { delivered_share: shared.given, holds, quiet: quiet.map(Regret::from), other }
+        SharedWire { delivered_share: shared.delivered, holds, quiet: quiet.map(Regret::from), other }
     }
 }
 
@@ -110,23 +110,23 @@ pub struct BesidePlaced<'a> {
     /// What it loses beside the advised one, as a fraction; null of that.
     pub loss: Option<f64>,
     pub loss_interval: Option<Interval>,
-    /// What it delivered of what it does without the load, as a fraction.
+    /// The share of its performance without the load that it delivered, as a fraction.
     pub kept: Option<f64>,
-    /// What the load did of what it does alone, as a fraction.
+    /// The share of its own work that the load did meanwhile, as a fraction.
     pub load_kept: Option<f64>,
 }
 
 /// What placements delivered beside another load.
 pub fn neighbour<'a>(load: &'a str, all: &[Beside<'a>]) -> Neighbour<'a> {
     let placed = |placed: &Placed<'a>| {
-        let cell = placed.delivered.cell;
+        let (cell, delivered) = (placed.delivered.cell, placed.delivered.unscaled());
         BesidePlaced {
             kernel: &cell.kernel,
             mapping: &cell.mapping,
             threads: cell.workers,
-            delivered: placed.delivered.value,
+            delivered: delivered.value,
             unit: cell.unit,
-            interval: placed.delivered.interval,
+            interval: delivered.interval,
             loss: placed.loses.map(|loss| loss.share),
             loss_interval: placed.loses.and_then(|loss| loss.interval),
             kept: placed.kept,
