@@ -155,8 +155,32 @@ pub fn groups() -> Vec<Group> {
     ];
     let reports = vec![("a.json".to_owned(), beside), ("b.json".to_owned(), quiet)];
     groups.push(Group { name: "sibling-busy", reports, lines: lines.map(str::to_owned).into() });
+    let lines = [
+        "render a.json --format table",
+        "advise a.json",
+        "advise a.json --format json",
+        "render a.json --format markdown",
+    ];
+    let reports = vec![("a.json".to_owned(), beside_a_hog())];
+    groups.push(Group { name: "beside-a-hog", reports, lines: lines.map(str::to_owned).into() });
     groups.push(Group { name: "fleet-faults", reports: faults(), lines: vec!["fleet show .".to_owned()] });
     groups
+}
+
+/// A report of a machine of which another program had a CPU: threads that are bound there got half of it, and others moved away.
+fn beside_a_hog() -> Report {
+    let mut report = draw("plain-8", "mappings", "quiet").report;
+    for cell in report.cells.iter_mut().filter(|cell| cell.mapping != "auto") {
+        let runs = cell.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs);
+        for lap in runs.flat_map(|run| &mut run.laps).filter(|lap| lap.seat == Some(0)) {
+            let length = lap.end_ns - lap.start_ns;
+            lap.end_ns += length;
+            lap.wait(length);
+        }
+    }
+    report.complete_cells();
+    judge_report(&mut report);
+    report
 }
 
 /// A batch of another firmware whose memory is slower, a node whose clock falls, one with half of a quota, and one with a slow socket.

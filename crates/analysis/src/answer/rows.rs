@@ -380,7 +380,10 @@ pub fn delivered(rows: &[Row]) -> Table {
             ]
         })
     });
-    Table::new(&["delivered here", "best alone", "it delivered", "of that", "delivered most"], data.collect::<Vec<_>>())
+    Table::new(
+        &["delivered here", "best by capacity", "delivered", "share", "most delivered"],
+        data.collect::<Vec<_>>(),
+    )
 }
 
 /// What a quota leaves out of their numbers, or has in them.

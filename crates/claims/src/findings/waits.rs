@@ -73,7 +73,7 @@ pub(super) fn waits<'a>(facts: &Facts<'_, 'a>) -> Vec<Finding<'a>> {
     let is_one = |cell: &&Cell| kernels.contains(&cell.kernel.as_str()) && cell.unit == Unit::NanosecondsPerStep;
     let place = |cell: &Cell| Point { chains: None, ops_per_load: None, ..cell.point };
     let groups = grouped(report.cells.iter().filter(is_one), |cell| (&cell.kernel, &cell.mapping, place(cell)));
-    groups.iter().flat_map(|cells| of_place(cells, report)).collect()
+    groups.iter().flat_map(|cells| of_place(cells, facts)).collect()
 }
 
 /// The number of a core: the nanoseconds from one load of any chain to the next.
@@ -83,9 +83,10 @@ struct Rate<'a> {
 }
 
 /// Of cells that differ in threads, chains and operations only.
-fn of_place<'a>(cells: &[&'a Cell], report: &Report) -> Vec<Finding<'a>> {
+fn of_place<'a>(cells: &[&'a Cell], facts: &Facts<'_, 'a>) -> Vec<Finding<'a>> {
+    let report = facts.report;
     let mut by_ops: BTreeMap<u64, [Vec<Rate<'a>>; 2]> = BTreeMap::new();
-    for own in cells.iter().filter_map(|cell| Estimate::of(cell)) {
+    for own in facts.table.estimates(cells.iter().copied()) {
         let params = own.cell.params(&report.plan.params);
         let [chains, strands] = by_ops.entry(params.ops_per_load).or_default();
         if own.cell.workers == 1 {
