@@ -1,5 +1,6 @@
 //! What several reports are shown by.
 
+use charz_data::Blocks;
 use charz_data::report::{Ending, Point, Report, fixtures};
 use charz_measure::invoke::unit;
 use charz_measure::plan::kernel;
@@ -170,10 +171,13 @@ pub fn groups() -> Vec<Group> {
 /// A report of a machine of which another program had a CPU: threads that are bound there got half of it, and others moved away.
 fn beside_a_hog() -> Report {
     let mut report = draw("plain-8", "mappings", "quiet").report;
-    for cell in report.cells.iter_mut().filter(|cell| cell.mapping != "auto") {
-        let runs = cell.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs);
-        for lap in runs.flat_map(|run| &mut run.laps).filter(|lap| lap.seat == Some(0)) {
-            let length = lap.end_ns - lap.start_ns;
+    let runs =
+        report.cells.iter_mut().flat_map(|cell| &mut cell.invocations).flat_map(|invocation| &mut invocation.runs);
+    for lap in runs.flat_map(|run| &mut run.laps) {
+        let length = lap.end_ns - lap.start_ns;
+        lap.checks = 60;
+        lap.blocks = Some(Blocks::of(vec![length as f64 / lap.ops.max(1) as f64; 60]));
+        if lap.seat == Some(0) {
             lap.end_ns += length;
             lap.wait(length);
         }

@@ -29,13 +29,13 @@ pub use advice::Spin;
 pub use beside::Late;
 pub use classes::{Class, Scaling};
 pub use cycles::{Efficiency, Siblings};
-pub use latency::{Ahead, AtOnce, Levels, Misfit, Reached};
+pub use latency::{Ahead, AtOnce, Levels, Misfit, Place, Reached};
 pub use loaded::{Knee, Load, bandwidth, knee_delay};
 pub use pools::{Fastest, Lock, Rivals};
 pub use products::{Product, millis};
 pub use spread::Spread;
 pub use threads::{Cliff, Fall, NoCliff};
-pub use waits::{Contexts, Hidden, Waits};
+pub use waits::{Contexts, Hidden, Overlap, Waits};
 
 /// A conclusion, and what it is about.
 #[derive(Debug)]
@@ -107,6 +107,8 @@ pub enum Claim<'a> {
     AtOnce(AtOnce<'a>),
     /// What hides the waits of a core.
     Waits(Waits<'a>),
+    /// What strands of a core hide of a program's waits.
+    Overlap(Overlap<'a>),
     /// How latency grows under load.
     Loaded(&'a Cell, Knee),
     Product(Product<'a>),
@@ -129,6 +131,7 @@ impl Claim<'_> {
             Fastest(_) => FindingKind::Fastest,
             Late(_)
             | Waits(_)
+            | Overlap(_)
             | Lock(_)
             | Spin(_)
             | BackOff { .. }
@@ -190,7 +193,7 @@ pub struct Rule {
 }
 
 /// All rules, in the order in which what follows is said.
-pub static RULES: [Rule; 21] = {
+pub static RULES: [Rule; 22] = {
     const fn rule(name: &'static str, conclude: for<'a> fn(&Facts<'_, 'a>) -> Vec<Finding<'a>>) -> Rule {
         Rule { name, conclude }
     }
@@ -210,6 +213,7 @@ pub static RULES: [Rule; 21] = {
         rule("quota", threads::quota),
         rule("levels", latency::latency),
         rule("waits", waits::waits),
+        rule("overlaps", waits::overlaps),
         rule("loaded", loaded::loaded),
         rule("products", products::products),
         rule("siblings", cycles::siblings),

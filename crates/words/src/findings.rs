@@ -94,6 +94,7 @@ fn text(found: &Finding<'_>) -> String {
         Claim::Ahead(own) => latency::ahead(own),
         Claim::AtOnce(own) => latency::at_once(own),
         Claim::Waits(own) => latency::waits(own),
+        Claim::Overlap(own) => latency::overlap(own),
         Claim::Loaded(cell, knee) => latency::loaded(cell, knee),
         Claim::Product(own) => product(own),
         Claim::Siblings(own) => siblings(kernel, own),

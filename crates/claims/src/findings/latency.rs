@@ -6,16 +6,28 @@ use super::{Claim, Facts, Finding};
 use crate::curve::{self, Edge, Lack, Level, Plateau, Point, Reach, Reading};
 use crate::curves::Curve;
 use charz_data::card::Chase;
+use charz_stats::median;
 
 /// The plateaus of a random chase beside what the operating system claims.
 #[derive(Debug)]
 pub struct Levels<'a> {
     pub curve: Curve<'a>,
-    /// Each with the size that is claimed for it, and how its edge fits that.
-    pub plateaus: Vec<(Plateau, Option<u64>, Option<Misfit>)>,
+    pub plateaus: Vec<Place>,
     /// Caches that are claimed, of so many bytes, and have no plateau, with what the curve lacks to show one.
     pub missing: Vec<(Level, u64, Option<Lack>)>,
     pub is_guest: bool,
+}
+
+/// A plateau.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub plateau: Plateau,
+    /// The size that is claimed for it.
+    pub claimed: Option<u64>,
+    /// How its edge fits that.
+    pub misfit: Option<Misfit>,
+    /// Nanoseconds of a load at its sizes on huge pages, where that is less by more than noise: the rest is translation.
+    pub on_huge: Option<f64>,
 }
 
 /// How an edge, or that there is none, differs from what is claimed.
@@ -26,6 +38,9 @@ pub enum Misfit {
     Less(Edge),
     More(Edge),
 }
+
+/// From so many times what a load takes on huge pages on a plateau is one of translations as well.
+const TRANSLATION: f64 = 1.5;
 
 /// Up to where small pages are as fast as the huge ones of another curve.
 #[derive(Debug)]
@@ -62,7 +77,8 @@ pub(super) fn latency<'a>(facts: &Facts<'_, 'a>) -> Vec<Finding<'a>> {
     let report = facts.report;
     let random = Curve::of(report, Chase::Random);
     let is_guest = report.host.virtual_machine == Some(true);
-    let mut found: Vec<Finding<'_>> = random.iter().filter_map(|curve| levels(curve, is_guest)).collect();
+    let huge = |curve: &Curve<'_>| random.iter().find(|other| curve.differs_in_pages(other));
+    let mut found: Vec<Finding<'_>> = random.iter().filter_map(|curve| levels(curve, huge(curve), is_guest)).collect();
     found.extend(random.iter().filter_map(|small| reach(small, &random)));
     found.extend(families(&Curve::of(report, Chase::Stride)).filter_map(|strides| ahead(&strides, &random)));
     found.extend(families(&Curve::of(report, Chase::Chains)).filter_map(|chains| at_once(&chains)));
@@ -75,7 +91,7 @@ fn finding<'a>(curve: &Curve<'a>, value: Option<f64>, claim: Claim<'a>) -> Findi
 }
 
 /// The levels of a random chase; or that it shows none.
-fn levels<'a>(curve: &Curve<'a>, is_guest: bool) -> Option<Finding<'a>> {
+fn levels<'a>(curve: &Curve<'a>, huge: Option<&Curve<'a>>, is_guest: bool) -> Option<Finding<'a>> {
     if let Reading::Prefetched { ns, doubtful } = curve::reading(&curve.points, &curve.caches, None) {
         let fastest = curve.points.iter().map(|point| point.ns).fold(f64::INFINITY, f64::min);
         let claim = Claim::NoLatency { curve: curve.clone(), ns, times: ns / fastest, doubtful };
@@ -98,10 +114,19 @@ fn levels<'a>(curve: &Curve<'a>, is_guest: bool) -> Option<Finding<'a>> {
         let is_less = |edge: Edge| if bytes > edge.beyond_bytes { Misfit::Less(edge) } else { Misfit::More(edge) };
         lack(inner, bytes, plateau.edge).map(Misfit::Unknown).or_else(|| plateau.edge.map(is_less))
     };
+    let on_huge = |plateau: &Plateau| {
+        let inside = |point: &&Point| (plateau.from_bytes..=plateau.to_bytes).contains(&point.size_bytes);
+        let beside = median(huge?.points.iter().filter(inside).map(|point| point.ns));
+        beside.filter(|ns| plateau.ns > TRANSLATION * ns)
+    };
     let claimed = |plateau: &Plateau| plateau.level?.claim(&curve.caches).map(|(_, bytes)| bytes);
+    let place = |plateau: &Plateau| {
+        let (claimed, misfit, on_huge) = (claimed(plateau), misfit(plateau), on_huge(plateau));
+        Place { plateau: *plateau, claimed, misfit, on_huge }
+    };
     let levels = Levels {
         missing: missing.collect(),
-        plateaus: plateaus.iter().map(|plateau| (*plateau, claimed(plateau), misfit(plateau))).collect(),
+        plateaus: plateaus.iter().map(place).collect(),
         curve: curve.clone(),
         is_guest,
     };

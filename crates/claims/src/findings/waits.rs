@@ -16,6 +16,9 @@ use charz_estimate::{Estimate, grouped};
 /// A core computes all the time from this share of it on: what is left is the noise of good numbers.
 const HIDDEN: f64 = 0.95;
 
+/// Strands that surely do less than this many times the work of one hide no waits.
+const NOTHING_HIDDEN: f64 = 1.05;
+
 /// What computes while another waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Contexts {
@@ -108,6 +111,50 @@ fn of_place<'a>(cells: &[&'a Cell], facts: &Facts<'_, 'a>) -> Vec<Finding<'a>> {
     found
 }
 
+/// A program with a thread, or copy, on each of several strands of one core, beside one.
+#[derive(Debug)]
+pub struct Overlap<'a> {
+    /// That on several.
+    pub cell: &'a Cell,
+    /// How many times the work of one they do, and where that lies.
+    pub gain: (f64, (f64, f64)),
+    pub doubtful: bool,
+}
+
+impl Overlap<'_> {
+    /// The share of its time that one waits, at least: the core computes for all of the time at most, and so for at most a `gain`-th of the
+    /// time of one.
+    pub fn waits(&self) -> f64 {
+        (1.0 - self.gain.1.0.recip()).max(0.0)
+    }
+
+    /// How many times as much one does at most with a clock twice as fast: its waits last as long then.
+    pub fn faster(&self) -> f64 {
+        2.0 / (1.0 + self.waits())
+    }
+}
+
+/// Of each program and mapping, with the most strands of one core that were measured. Where the interval does not decide whether they do
+/// more than one, nothing is said.
+pub(super) fn overlaps<'a>(facts: &Facts<'_, 'a>) -> Vec<Finding<'a>> {
+    let programs = facts.report.kernels_in(|role| *role == Role::Program);
+    let is_one = |cell: &&Cell| programs.contains(&cell.kernel.as_str());
+    let groups = grouped(facts.table.estimates(facts.report.cells.iter().filter(is_one)), |own| {
+        (own.cell.kernel.as_str(), own.cell.mapping.as_str(), own.cell.point, own.cell.unit, own.cell.last_size())
+    });
+    let found = groups.iter().filter_map(|group| {
+        let one = group.iter().find(|own| own.cell.workers == 1)?;
+        let on_a_core = group.iter().filter(|own| own.cell.workers > 1 && is_on_one_core(own.cell, facts.report));
+        let own = on_a_core.max_by_key(|own| own.cell.workers)?;
+        let (gain, ends) = if own.cell.unit.more_is_better() { own.times(one) } else { one.times(own) };
+        let ends = ends.filter(|(low, high)| *low > 1.0 || *high < NOTHING_HIDDEN)?;
+        let doubtful = one.is_doubtful() || own.is_doubtful();
+        let claim = Claim::Overlap(Overlap { cell: own.cell, gain: (gain, ends), doubtful });
+        Some(Finding::on(own.cell, Some(gain), claim).from([*one, *own]))
+    });
+    found.collect()
+}
+
 /// Whether each thread has a strand of its own of one core.
 fn is_on_one_core(cell: &Cell, report: &Report) -> bool {
     let core = |seat: &Option<u32>| {
@@ -176,6 +223,7 @@ fn hidden<'a>(
 mod tests {
     use super::*;
     use crate::findings::findings;
+    use charz_data::COMMAND;
     use charz_data::report::fixtures;
     use charz_estimate::Estimates;
 
@@ -237,6 +285,29 @@ mod tests {
         for (contexts, wait, ops, ks, hidden, faster) in cases {
             check(&report(contexts, wait, ops, ks), contexts, 50.0, wait, hidden, faster);
         }
+    }
+
+    #[test]
+    fn a_program_waits_for_what_other_strands_of_its_core_gain() {
+        let overlap = |rates: [f64; 2], is_one_core: bool| {
+            let cells = rates.iter().zip([1, 2]).map(|(rate, workers)| {
+                fixtures::cell(COMMAND, workers, Unit::OpsPerSecond, *rate).in_order().within(0.01)
+            });
+            let mut report = fixtures::report(cells.collect()).on(16);
+            report.machine.strands.iter_mut().for_each(|own| own.core = Some(if is_one_core { 0 } else { own.os_id }));
+            report.cards.iter_mut().filter(|card| card.name == COMMAND).for_each(|card| card.role = Role::Program);
+            let table = Estimates::of(&report);
+            let found = findings(&table).into_iter().find_map(|found| match found.claim {
+                Claim::Overlap(own) => Some((own.waits(), own.faster())),
+                _ => None,
+            });
+            found
+        };
+        // Two that wait for half of their time and compute in turns do twice the work.
+        let (waits, faster) = overlap([100.0, 200.0], true).unwrap();
+        assert!((0.45..0.5).contains(&waits) && (4.0 / 3.0..1.4).contains(&faster), "{waits} {faster}");
+        assert_eq!(overlap([100.0, 100.0], true), Some((0.0, 2.0)));
+        assert_eq!(overlap([100.0, 200.0], false), None, "a core each");
     }
 
     #[test]

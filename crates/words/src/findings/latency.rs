@@ -1,8 +1,10 @@
 //! What a load takes.
 
-use charz_claims::curve::{Edge, MEMORY, Plateau};
+use charz_claims::curve::{Edge, MEMORY};
 use charz_claims::curves::Curve;
-use charz_claims::findings::{Ahead, AtOnce, Contexts, Hidden, Knee, Levels, Load, Misfit, Reached, Waits};
+use charz_claims::findings::{
+    Ahead, AtOnce, Contexts, Hidden, Knee, Levels, Load, Misfit, Overlap, Place, Reached, Waits,
+};
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Point, Unit};
 use charz_data::units;
@@ -34,13 +36,13 @@ pub(super) fn none(curve: &Curve<'_>, ns: f64, times: f64, doubtful: bool) -> St
 
 pub(super) fn levels(own: &Levels<'_>) -> String {
     let Levels { curve, plateaus, missing, is_guest } = own;
-    let unknown = plateaus.iter().filter_map(|(plateau, _, misfit)| match (plateau.level, misfit) {
+    let unknown = plateaus.iter().filter_map(|place| match (place.plateau.level, &place.misfit) {
         (Some(level), Some(Misfit::Unknown(found))) => Some(format!(". {}: {}", level_name(curve, level), lack(found))),
         _ => None,
     });
     let unknown: String = unknown.collect();
     let other = if unknown.is_empty() { "a level that is not reported" } else { "an unnamed level" };
-    let parts = plateaus.iter().map(|(plateau, claimed, _)| part(plateau, *claimed, curve, other));
+    let parts = plateaus.iter().map(|place| part(place, curve, other));
     let parts = parts.collect::<Vec<_>>().join(", ");
     let missing = missing.iter().map(|(level, bytes, lacks)| {
         let why = lacks.as_ref().map(lack).unwrap_or_else(|| {
@@ -49,7 +51,7 @@ pub(super) fn levels(own: &Levels<'_>) -> String {
         format!(". {} (reported {}) has no plateau: {why}", level_name(curve, *level), units::iec(*bytes))
     });
     let missing: String = missing.collect();
-    let elsewhere = plateaus.iter().filter_map(|(plateau, claimed, misfit)| {
+    let elsewhere = plateaus.iter().filter_map(|Place { plateau, claimed, misfit, .. }| {
         let (edge, than, why) = match misfit.as_ref()? {
             Misfit::Unknown(_) => return None,
             Misfit::Less(edge) if *is_guest => (edge, "less", "the rest is not this guest's, or neighbours use it"),
@@ -60,19 +62,21 @@ pub(super) fn levels(own: &Levels<'_>) -> String {
         Some(format!(". The edge of {level} lies at {place}, {than} than the reported {claim}: {why}"))
     });
     let elsewhere: String = elsewhere.collect();
-    let factor = plateaus.iter().filter_map(|(plateau, ..)| plateau.edge).map(|edge| edge.factor()).fold(0.0, f64::max);
+    let factor = plateaus.iter().filter_map(|place| place.plateau.edge).map(|edge| edge.factor()).fold(0.0, f64::max);
     let known = if factor > 0.0 { format!(". Sizes are known within a factor of {factor:.1}") } else { String::new() };
     format!("{}: {parts}{unknown}{missing}{elsewhere}{known}", name(curve))
 }
 
 /// `L2 4.00 ns (14.5 cycles) to 724 KiB-1 MiB (reported 1 MiB)`.
-fn part(plateau: &Plateau, claimed: Option<u64>, curve: &Curve<'_>, other: &str) -> String {
+fn part(place: &Place, curve: &Curve<'_>, other: &str) -> String {
+    let Place { plateau, claimed, on_huge, .. } = place;
     let doubt = units::doubt(plateau.doubtful);
     let cycles = curve.hz.map(|hz| format!(" ({}{doubt} cycles)", units::count_of(plateau.ns * hz / 1e9)));
     let end = plateau.edge.map(|edge| format!(" to {}", between(&edge)));
     let claim = claimed.filter(|_| plateau.edge.is_some()).map(|bytes| format!(" (reported {})", units::iec(bytes)));
     let level = plateau.level.map_or(other.to_owned(), |level| level_name(curve, level));
-    let rest: String = [cycles, end, claim].into_iter().flatten().collect();
+    let translation = on_huge.map(|ns| format!(" with translation ({} on huge pages)", time(ns, plateau.doubtful)));
+    let rest: String = [cycles, translation, end, claim].into_iter().flatten().collect();
     format!("{level} {}{rest}", time(plateau.ns, plateau.doubtful))
 }
 
@@ -144,6 +148,24 @@ pub(super) fn waits(own: &Waits<'_>) -> String {
         time(own.wait.0),
         time(own.compute.0),
     )
+}
+
+pub(super) fn overlap(own: &Overlap<'_>) -> String {
+    let doubt = units::doubt(own.doubtful);
+    let (gain, (low, high)) = own.gain;
+    let [gain, low, high] = [gain, low, high].map(units::ratio);
+    let strands = counted(own.cell.workers as usize, "strand");
+    let gains = format!("{strands} of one core do {gain}{doubt} times ({low} to {high}) the work of 1");
+    let name = point::name(own.cell);
+    match own.waits() {
+        0.0 => format!("{name}: no waits that other strands hide: {gains}"),
+        share => format!(
+            "{name}: 1 thread waits for at least {}{doubt} of its time: {gains}; with a clock twice as fast it would do at most {}{doubt} \
+             times as much",
+            units::percent(share),
+            units::ratio(own.faster()),
+        ),
+    }
 }
 
 pub(super) fn loaded(cell: &Cell, Knee { idle, knee, most }: &Knee) -> String {

@@ -414,7 +414,10 @@ fn of_latencies() -> Cases {
     let without_one = at_once.iter().filter(|cell| cell.point.chains != Some(1)).cloned().collect();
     let mut doubtful = at_once.clone();
     doubtful[3].status = Status::Suspect;
+    // Between what the TLB spans and the end of L3 small pages have a plateau that huge ones have not.
+    let walks = |size: u64| if size > 4 * MIB && size <= 12 * MIB { 50.0 } else { guest(size) };
     vec![
+        ("a plateau of translations", plain([random(&guest), small(&walks)].concat())),
         ("levels", plain(random(&guest))),
         ("levels of a machine", claimed([1, 2, 3], false, random(&guest))),
         ("a level is not there", claimed([1, 3, 4], true, random(&guest))),

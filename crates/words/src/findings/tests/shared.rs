@@ -1,7 +1,7 @@
 //! What threads feel of each other: waits that others hide, wake-ups beside them, and locks alone.
 
 use super::*;
-use charz_data::Histogram;
+use charz_data::{COMMAND, Histogram};
 
 pub(super) fn cases() -> Cases {
     // Of 2000 wake-ups 50 are so late beside them.
@@ -34,6 +34,13 @@ pub(super) fn cases() -> Cases {
         report.machine.strands.iter_mut().for_each(|strand| strand.core = Some(0));
         report
     };
+    let program = |two: f64| {
+        let mut report =
+            on(2, [(1, 100e6), (2, two)].map(|(workers, rate)| cell(COMMAND, workers, rate).in_order()).to_vec());
+        report.machine.strands.iter_mut().for_each(|strand| strand.core = Some(0));
+        report.cards.iter_mut().filter(|card| card.name == COMMAND).for_each(|card| card.role = Role::Program);
+        report
+    };
     let pools = vec![cell("pool-mcs", 2, 30e6), cell("pool-tas", 2, 20e6)];
     vec![
         ("late wake-ups of others", late(4_000_000)),
@@ -41,5 +48,7 @@ pub(super) fn cases() -> Cases {
         ("locks alone beside pools", on(4, [pools, alone].concat())),
         ("waits that chains hide", computing(&[(1, 1), (1, 2), (1, 8)])),
         ("waits that strands do not hide", computing(&[(1, 1), (2, 1)])),
+        ("a program whose strands hide waits", program(77e6)),
+        ("a program whose strands hide none", program(99e6)),
     ]
 }
