@@ -137,11 +137,8 @@ impl Overlap<'_> {
 /// Of each program and mapping, with the most strands of one core that were measured. Where the interval does not decide whether they do
 /// more than one, nothing is said.
 pub(super) fn overlaps<'a>(facts: &Facts<'_, 'a>) -> Vec<Finding<'a>> {
-    let programs = facts.report.kernels_in(|role| *role == Role::Program);
-    let is_one = |cell: &&Cell| programs.contains(&cell.kernel.as_str());
-    let groups = grouped(facts.table.estimates(facts.report.cells.iter().filter(is_one)), |own| {
-        (own.cell.kernel.as_str(), own.cell.mapping.as_str(), own.cell.point, own.cell.unit, own.cell.last_size())
-    });
+    let series = facts.table.series().into_iter().filter(|own| *facts.report.role(own.kernel()) == Role::Program);
+    let groups: Vec<Vec<Estimate<'_>>> = series.flat_map(|own| own.by_mapping()).collect();
     let found = groups.iter().filter_map(|group| {
         let one = group.iter().find(|own| own.cell.workers == 1)?;
         let on_a_core = group.iter().filter(|own| own.cell.workers > 1 && is_on_one_core(own.cell, facts.report));
