@@ -131,7 +131,6 @@ impl Claim<'_> {
             Fastest(_) => FindingKind::Fastest,
             Late(_)
             | Waits(_)
-            | Overlap(_)
             | Lock(_)
             | Spin(_)
             | BackOff { .. }
@@ -145,7 +144,7 @@ impl Claim<'_> {
             }
             Product(_) => FindingKind::Products,
             Efficiency(_) => FindingKind::Efficiency,
-            Scaling(_) | Limited(..) => FindingKind::Scaling,
+            Overlap(_) | Scaling(_) | Limited(..) => FindingKind::Scaling,
             Spread(_) => FindingKind::Spread,
         }
     }

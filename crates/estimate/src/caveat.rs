@@ -206,6 +206,12 @@ pub(crate) fn is_placed_as(one: &Cell, next: &Cell) -> bool {
         || !(floats(one) || floats(next) || cpus(one) == cpus(next))
 }
 
+/// How many nanoseconds apart the CPUs of a cell were, in a guest, whose host may put them elsewhere; `None` elsewhere and where that was not
+/// measured.
+pub fn host_distance(report: &Report, cell: &Cell) -> Option<f64> {
+    cell.summary?.apart_ns.filter(|_| report.host.virtual_machine == Some(true))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,7 +13,7 @@ mod saturation;
 mod table;
 
 pub use best::{Best, better, contests};
-pub use caveat::{CAVEATS, Caveat, CaveatRow, Caveats, Effect};
+pub use caveat::{CAVEATS, Caveat, CaveatRow, Caveats, Effect, host_distance};
 pub use charz_data::report::NEARLY_ALL;
 pub use delivered::{delivered_share, ends, shared_cpus};
 pub use estimate::{Estimate, MARGIN, WIDEST};

@@ -11,7 +11,7 @@ use charz_data::card::Numbers;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Interval, MemoryHome, Report};
 use charz_data::units;
-use charz_estimate::{NEARLY_ALL, Quantity, Relation, Strength};
+use charz_estimate::{NEARLY_ALL, Quantity, Relation, Strength, host_distance};
 use charz_stats::LEAST_FOR_INTERVAL;
 
 use crate::caveat;
@@ -324,11 +324,13 @@ fn within(interval: Option<Interval>) -> String {
     interval.map(|found| format!(" ({})", units::percent_range(found.low, found.high))).unwrap_or_default()
 }
 
-/// `arith-int round-robin x2: 3.66 Gop/s ±0.4%`.
+/// `arith-int round-robin x2: 3.66 Gop/s ±0.4%`; of memory in a guest how far apart the host had put the CPUs.
 pub fn evidence(advice: &Advice<'_>) -> String {
     let half = advice.best.interval.map(|interval| interval.half_width(advice.best.value));
     let half = half.map(|half| format!(" ±{}", units::percent(half))).unwrap_or_default();
     let home = Some(advice.home()).filter(|home| advice.best.cell.point.memory.is_none() && !is_usual(Some(*home)));
     let home = home.map(|home| format!(", memory {home}")).unwrap_or_default();
-    format!("{}{half}{home}", cited(&advice.best))
+    let apart = host_distance(advice.report, advice.best.cell).filter(|_| advice.load == Load::Bandwidth);
+    let apart = apart.map(|ns| format!(", CPUs {} apart", units::nanos(ns))).unwrap_or_default();
+    format!("{}{half}{home}{apart}", cited(&advice.best))
 }

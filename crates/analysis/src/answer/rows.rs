@@ -2,8 +2,8 @@
 
 use charz_claims::verdict::{Verdict, verdicts};
 use charz_estimate::{
-    Best, Caveat, Caveats, Effect, Estimate, Estimates, MARGIN, NEARLY_ALL, Quantity, Strength, grouped, is_of_copies,
-    kind, shared_cpus,
+    Best, Caveat, Caveats, Effect, Estimate, Estimates, MARGIN, NEARLY_ALL, Quantity, Strength, grouped, host_distance,
+    is_of_copies, kind, shared_cpus,
 };
 use charz_words::caveat;
 use charz_words::estimate::doubt_of;
@@ -37,6 +37,8 @@ pub struct Row {
     pub all: Option<Reading>,
     /// Whether the host moved the CPUs between its mappings: how far apart they were decides what it is.
     pub is_moved: bool,
+    /// How many nanoseconds apart the CPUs of that were, where its memory is as fast as a host's placement of them.
+    pub distance: Option<f64>,
     /// The larger number of threads that was tried for that.
     pub cut: Option<u64>,
     /// Why there is no number of one thread, and of that larger number, where they were tried.
@@ -180,6 +182,7 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     };
     let size = best.cell.last_size().filter(|_| report.cells.iter().any(grew_otherwise));
     let size = size.map(|size| format!(" size {size}")).unwrap_or_default();
+    let uses_memory = matches!(report.role(verdict.kernel), Role::MemoryBandwidth(_));
     Row {
         kernel: verdict.kernel.to_owned(),
         label: (point::label(&verdict.point) + &size).trim_start().to_owned(),
@@ -189,6 +192,10 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
             let with: Vec<&Estimate<'_>> = numbers.iter().filter(|number| number.cell.workers == most).collect();
             with.iter().any(|number| !number.is_placed_as(with[0]))
         }),
+        distance: numbers
+            .iter()
+            .filter(|_| uses_memory)
+            .find_map(|number| host_distance(report, number.cell).filter(|_| Some(number.cell.workers) == most)),
         one,
         all,
         cut: wanted.filter(lacks),
@@ -358,7 +365,7 @@ pub fn table(shown: &[Row], cpus: u64) -> (Table, Vec<String>) {
     }
     heading.extend(["best mapping", "auto costs"]);
     let notes = gaps.iter().enumerate().map(|(at, gap)| format!("{}  {gap}", letter(at)));
-    (Table::new(&heading, data), notes.chain(quota_note(shown)).collect())
+    (Table::new(&heading, data), notes.chain(quota_note(shown)).chain(distance_note(shown)).collect())
 }
 
 /// What the machine delivered, shared as it was: a row per kernel that delivered less than its capacity.
@@ -393,6 +400,15 @@ pub fn quota_note(rows: &[Row]) -> Option<String> {
         let have = if is_paused { "include" } else { "are without" };
         format!("Numbers {have} the pauses of the CPU quota of {cpus:.2}, which has no time for more than {most}.")
     })
+}
+
+/// Where the host had the CPUs between which memory was shared.
+fn distance_note(rows: &[Row]) -> Option<String> {
+    let mut apart = rows.iter().filter(|row| !row.is_moved).filter_map(|row| row.distance.map(units::nanos));
+    let ns = apart.next()?;
+    Some(format!(
+        "The host had the CPUs {ns} apart; elsewhere memory scales otherwise (charz history shows each placement)."
+    ))
 }
 
 /// The letter of a footnote.

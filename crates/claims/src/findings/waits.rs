@@ -134,21 +134,22 @@ impl Overlap<'_> {
     }
 }
 
-/// Of each program and mapping, with the most strands of one core that were measured. Where the interval does not decide whether they do
+/// Of each program, with the most strands of one core that were measured. Where the interval does not decide whether they do
 /// more than one, nothing is said.
 pub(super) fn overlaps<'a>(facts: &Facts<'_, 'a>) -> Vec<Finding<'a>> {
     let series = facts.table.series().into_iter().filter(|own| *facts.report.role(own.kernel()) == Role::Program);
-    let groups: Vec<Vec<Estimate<'_>>> = series.flat_map(|own| own.by_mapping()).collect();
-    let found = groups.iter().filter_map(|group| {
-        let one = group.iter().find(|own| own.cell.workers == 1)?;
+    let of_mapping = |group: Vec<Estimate<'a>>| {
+        let one = *group.iter().find(|own| own.cell.workers == 1)?;
         let on_a_core = group.iter().filter(|own| own.cell.workers > 1 && is_on_one_core(own.cell, facts.report));
-        let own = on_a_core.max_by_key(|own| own.cell.workers)?;
-        let (gain, ends) = if own.cell.unit.more_is_better() { own.times(one) } else { one.times(own) };
+        let own = *on_a_core.max_by_key(|own| own.cell.workers)?;
+        let (gain, ends) = if own.cell.unit.more_is_better() { own.times(&one) } else { one.times(&own) };
         let ends = ends.filter(|(low, high)| *low > 1.0 || *high < NOTHING_HIDDEN)?;
         let doubtful = one.is_doubtful() || own.is_doubtful();
         let claim = Claim::Overlap(Overlap { cell: own.cell, gain: (gain, ends), doubtful });
-        Some(Finding::on(own.cell, Some(gain), claim).from([*one, *own]))
-    });
+        Some(Finding::on(own.cell, Some(gain), claim).from([one, own]))
+    };
+    // Other mappings put the threads on the same strands.
+    let found = series.filter_map(|own| own.by_mapping().into_iter().find_map(of_mapping));
     found.collect()
 }
 
