@@ -67,13 +67,13 @@ pub struct MapperCard {
 /// The built-in mappers.
 #[rustfmt::skip]
 pub static MAPPERS: &[MapperCard] = &[
-    MapperCard { name: "round-robin", parameter: None, about: "Spreads threads over sockets, then NUMA nodes, cores, ALU groups, CPUs; the faster kind of core first.", read: |_| plain(round_robin::by_package) },
+    MapperCard { name: "round-robin", parameter: None, about: "Every core gets a thread before any gets a second, faster cores first; within that, threads spread over sockets, then NUMA nodes, then dies and caches.", read: |_| plain(round_robin::by_package) },
     MapperCard { name: "dumb", parameter: None, about: "Thread i on the CPU with the i-th smallest operating-system id, whatever that means on the machine.", read: |_| by_id(simple::dumb) },
     MapperCard { name: "auto", parameter: None, about: "Binds nothing: the operating system places and moves the threads.", read: |_| by_id(simple::auto) },
     MapperCard { name: "compact", parameter: None, about: "Fills a core before the next, a NUMA node before the next, a socket before the next.", read: |_| plain(simple::compact) },
     MapperCard { name: "compact-cores", parameter: None, about: "As compact, with the first CPU of each core only.", read: |_| plain(simple::compact_cores) },
     MapperCard { name: "one-per-core", parameter: None, about: "The first CPU of each core in round-robin order, and no other: with more threads than cores it starts over.", read: |_| plain(round_robin::one_per_core) },
-    MapperCard { name: "numa", parameter: None, about: "As round-robin, but over NUMA nodes first.", read: |_| plain(round_robin::by_numa) },
+    MapperCard { name: "numa", parameter: None, about: "As round-robin, but threads spread over NUMA nodes before sockets.", read: |_| plain(round_robin::by_numa) },
     MapperCard { name: "occupancy", parameter: Some("2200 or 12,12,0,0"), about: "The given number of threads on each socket, one digit or one comma-separated number per socket, dealt in turn and in round-robin order within.", read: occupancy::read },
     MapperCard { name: "list", parameter: Some("0,8,16-23"), about: "These CPUs by operating-system id, in this order.", read: list::read },
     MapperCard { name: "pair", parameter: Some("core, cache, numa, package or machine"), about: "Two CPUs of which this is the innermost part that holds both: for kernels that measure what two threads cost each other.", read: pair::read },

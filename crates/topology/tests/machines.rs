@@ -5,9 +5,10 @@
 //! `expected.tsv`. Without it the tests of it say that they are skipped.
 #![allow(clippy::print_stderr, reason = "a skipped test must say so")]
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use charz_topology::{Kind, MAPPERS, Machine, Mapping, Order, Source, Strand, discover, pair_mappings, place};
 use proptest::prelude::*;
@@ -122,12 +123,7 @@ fn workers_on_a_bulldozer_get_a_module_each_first() {
 #[test]
 fn every_mapper_seats_any_number_of_workers_on_every_machine() {
     let Some(folder) = folder() else { return };
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "xml") {
-            continue;
-        }
-        let machine = load(path);
+    for machine in machines(&folder) {
         for card in MAPPERS {
             let mapping: Mapping = example(card.name, &machine).parse().unwrap();
             let order = mapping.order(&machine).unwrap_or_else(|error| panic!("{}: {error}", machine.source));
@@ -136,6 +132,31 @@ fn every_mapper_seats_any_number_of_workers_on_every_machine() {
                 check_placement(&machine, &order, workers);
             }
         }
+    }
+}
+
+/// The machines of the files in a folder.
+fn machines(folder: &Path) -> impl Iterator<Item = Machine> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "xml")).map(load)
+}
+
+#[test]
+fn the_orders_of_every_machine_keep_their_promises() {
+    let unpacked = tempfile::tempdir().unwrap();
+    let archive = std::env::var_os("CHARZ_REAL").map(|folder| Path::new(&folder).join("lstopo.tar.xz"));
+    match &archive {
+        Some(archive) => {
+            let tar = Command::new("tar").arg("-xf").arg(archive).arg("-C").arg(unpacked.path()).status().unwrap();
+            assert!(tar.success(), "{} cannot be unpacked", archive.display());
+        }
+        None => eprintln!("skipped: CHARZ_REAL does not name a folder with an archive of hwloc XML files"),
+    }
+    let folders = folder().into_iter().chain(archive.is_some().then(|| unpacked.path().to_owned()));
+    for machine in folders.flat_map(|folder| machines(&folder).collect::<Vec<_>>()) {
+        check_orders(&machine, true);
+        check_pairs(&machine);
+        check_compact(&machine);
     }
 }
 
@@ -209,6 +230,33 @@ fn clusters_between_two_levels_take_turns() {
     assert_eq!(order("round-robin", &synthetic("pack:1 core:2 l1d:2 pu:2")), [0, 4, 2, 6, 1, 5, 3, 7]);
 }
 
+/// Three clusters of two cores that the system calls packages, the middle one slow; and a share of two packages, of four cores and one.
+#[test]
+fn idle_cores_come_before_second_strands_and_fast_ones_before_slow_ones() {
+    let mut clusters = synthetic("pack:3 core:2 pu:1");
+    clusters.kinds = kinds();
+    clusters.strands.iter_mut().for_each(|strand| strand.kind = Some(u32::from(strand.package != Some(1))));
+    for mapping in ["round-robin", "one-per-core", "numa"] {
+        assert_eq!(order(mapping, &clusters), [0, 4, 1, 5, 2, 3], "{mapping}");
+    }
+    let mut share = synthetic("pack:2 core:4 pu:2");
+    share.strands[10..].iter_mut().for_each(|strand| strand.usable = false);
+    assert_eq!(order("round-robin", &share), [0, 8, 2, 4, 6, 9, 1, 3, 5, 7]);
+    assert_eq!(order("one-per-core", &share), [0, 8, 2, 4, 6]);
+}
+
+#[test]
+fn two_workers_share_neither_a_package_nor_a_node_that_crosses_packages() {
+    let mut machine = synthetic("pack:2 core:4 pu:1");
+    machine.strands.iter_mut().for_each(|strand| strand.numa = Some(strand.os_id / 2 % 2));
+    for mapping in ["round-robin", "numa"] {
+        let first: Vec<u32> = order(mapping, &machine)[..2].to_vec();
+        let [one, other] = [0, 1].map(|at| machine.strands.iter().find(|strand| strand.os_id == first[at]).unwrap());
+        assert!(one.package != other.package && one.numa != other.numa, "{mapping}: {first:?}");
+    }
+    check_orders(&machine, false);
+}
+
 #[test]
 fn groups_of_one_strand_are_execution_units_too() {
     let machine = synthetic("pack:1 core:2 group:2 pu:1");
@@ -218,75 +266,157 @@ fn groups_of_one_strand_are_execution_units_too() {
     );
 }
 
-/// The parts in which a strand lies, from the outside in, named by their path from the root.
-fn path(strand: &Strand, numa_first: bool) -> Vec<Vec<Option<u32>>> {
-    let outer = if numa_first { [strand.numa, strand.package] } else { [strand.package, strand.numa] };
-    // A strand without a core is its own; ids of strands do not meet those of cores, since they are shifted.
-    let core = strand.core.or(Some(strand.os_id + (1 << 24)));
-    let steps = [outer[0], outer[1], core, Some(strand.alu), Some(strand.os_id)];
-    (1..=steps.len()).map(|length| steps[..length].to_vec()).collect()
+/// A part of the machine: what it is, and its number.
+type Part = (&'static str, Option<u32>, u32);
+
+fn package(strand: &Strand) -> Part {
+    ("package", strand.package, 0)
 }
 
-/// Whether after each worker no part that has room holds two workers fewer than a sibling.
+fn node(strand: &Strand) -> Part {
+    ("node", strand.numa, 0)
+}
+
+fn last_cache(strand: &Strand) -> Part {
+    ("cache", strand.caches.last().copied(), 0)
+}
+
+/// A strand without a core is its own.
+fn core(strand: &Strand) -> Part {
+    ("core", strand.core, strand.core.map_or(strand.os_id, |_| 0))
+}
+
+fn alu(strand: &Strand) -> Part {
+    ("ALU group", strand.core, strand.core.map_or(strand.os_id, |_| strand.alu))
+}
+
+/// Whether each worker goes where the laws of round-robin allow it. Written from the laws alone: it looks at all strands that are free,
+/// and knows nothing of passes.
 ///
-/// Written from the law alone: it counts, and knows nothing of rounds.
-fn check_balance(machine: &Machine, order: &[u32], numa_first: bool) {
-    let strands: BTreeMap<u32, &Strand> = machine.usable_strands().map(|strand| (strand.os_id, strand)).collect();
-    let mut room: BTreeMap<Vec<Option<u32>>, usize> = BTreeMap::new();
-    for strand in strands.values() {
-        for part in path(strand, numa_first) {
-            *room.entry(part).or_default() += 1;
+/// 1. No core with room holds fewer workers than the worker's.
+/// 2. Of those that hold as many none has a faster strand.
+/// 3. Of these none lies in a package with fewer workers, or in this package in a node with fewer; `levels` has which of the two is first.
+/// 4. In that node none lies below a last cache with fewer, if `nested` says that caches lie in nodes.
+/// 5. In its core none lies in an ALU group with fewer.
+fn check_laws(machine: &Machine, order: &[u32], levels: [fn(&Strand) -> Part; 2], nested: bool) -> Result<(), String> {
+    let mut free: Vec<&Strand> = machine.usable_strands().collect();
+    let mut held: BTreeMap<Part, usize> = BTreeMap::new();
+    for (worker, id) in order.iter().enumerate() {
+        let at = free.iter().position(|strand| strand.os_id == *id).ok_or_else(|| format!("{id} is not free"))?;
+        let own = free.swap_remove(at);
+        let count = |part: Part| held.get(&part).copied().unwrap_or(0);
+        let fewer = |part: fn(&Strand) -> Part, others: &[&Strand]| {
+            let other = others.iter().find(|other| count(part(other)) < count(part(own)));
+            let refusal = |other: &&Strand| format!("worker {worker} on {id}: {:?} has fewer", part(other));
+            other.map_or(Ok(()), |other| Err(refusal(other)))
+        };
+        fewer(core, &free)?;
+        let mut others: Vec<&Strand> = free.clone();
+        others.retain(|other| count(core(other)) == count(core(own)));
+        if let Some(other) = others.iter().find(|other| machine.speed_rank(other) > machine.speed_rank(own)) {
+            return Err(format!("worker {worker} on {id}: {} is faster", other.os_id));
+        }
+        others.retain(|other| machine.speed_rank(other) == machine.speed_rank(own));
+        for level in levels {
+            fewer(level, &others)?;
+            others.retain(|other| level(other) == level(own));
+        }
+        // Groups come before caches.
+        others.retain(|other| other.groups == own.groups);
+        if nested {
+            fewer(last_cache, &others)?;
+        }
+        others.retain(|other| core(other) == core(own));
+        fewer(alu, &others)?;
+        for part in [core, package, node, last_cache, alu] {
+            *held.entry(part(own)).or_default() += 1;
         }
     }
-    let mut held: BTreeMap<Vec<Option<u32>>, usize> = room.keys().map(|part| (part.clone(), 0)).collect();
-    for id in order {
-        for part in path(strands[id], numa_first) {
-            let now = held[&part] + 1;
-            held.insert(part.clone(), now);
-            let siblings = held.iter().filter(|(other, _)| {
-                other.len() == part.len() && other[..part.len() - 1] == part[..part.len() - 1] && **other != part
-            });
-            for (sibling, count) in siblings {
-                assert!(now < count + 2 || *count == room[sibling], "{part:?} has {now}, {sibling:?} only {count}");
+    Ok(())
+}
+
+/// Whether the orders keep what their descriptions promise.
+fn check_orders(machine: &Machine, nested: bool) {
+    let source = &machine.source;
+    let usable: HashSet<u32> = machine.usable_strands().map(|strand| strand.os_id).collect();
+    for (mapping, levels) in [("round-robin", [package, node]), ("numa", [node, package])] {
+        let order = order(mapping, machine);
+        assert_eq!(order.len(), usable.len(), "each strand once");
+        check_laws(machine, &order, levels, nested).unwrap_or_else(|error| panic!("{source} {mapping}: {error}"));
+    }
+    for mapping in ["dumb", "compact"] {
+        assert_eq!(order(mapping, machine).into_iter().collect::<HashSet<_>>(), usable);
+    }
+    let cores: HashSet<_> = machine.usable_strands().map(core).collect();
+    assert_eq!(order("one-per-core", machine), order("round-robin", machine)[..cores.len()]);
+}
+
+/// Whether there is a pair for each distance at which there are two strands, and they are that far apart.
+fn check_pairs(machine: &Machine) {
+    let source = &machine.source;
+    let strands: BTreeMap<u32, &Strand> = machine.usable_strands().map(|strand| (strand.os_id, strand)).collect();
+    // Of a machine of many CPUs not all pairs are tried: there are too many.
+    let all: Vec<&Strand> = strands.values().take(96).copied().collect();
+    let pairs = all.iter().enumerate().flat_map(|(at, one)| all[..at].iter().map(|other| machine.distance(one, other)));
+    let there: BTreeSet<String> = pairs.map(|distance| format!("pair:{distance}")).collect();
+    let named: BTreeSet<String> = pair_mappings(machine).iter().map(ToString::to_string).collect();
+    assert!(named.is_superset(&there) && (strands.len() > 96 || named == there), "{source}: {named:?}, not {there:?}");
+    for mapping in named {
+        let pair = order(&mapping, machine);
+        assert_eq!(mapping, format!("pair:{}", machine.distance(strands[&pair[0]], strands[&pair[1]])));
+    }
+}
+
+/// Whether `compact` comes back to no part that it has left.
+fn check_compact(machine: &Machine) {
+    let strands: BTreeMap<u32, &Strand> = machine.usable_strands().map(|strand| (strand.os_id, strand)).collect();
+    for part in [core, package, node] {
+        let mut left = HashSet::new();
+        let order = order("compact", machine);
+        for pair in order.windows(2) {
+            let [before, now] = [pair[0], pair[1]].map(|id| part(strands[&id]));
+            if now != before {
+                left.insert(before);
+                assert!(now.1.is_none() || !left.contains(&now), "{}: {now:?} again", machine.source);
             }
         }
     }
 }
 
-fn check_order(machine: &Machine) {
-    let usable: HashSet<u32> = machine.usable_strands().map(|strand| strand.os_id).collect();
-    for (mapping, numa_first) in [("round-robin", false), ("numa", true)] {
-        let order = order(mapping, machine);
-        assert_eq!(order.len(), usable.len(), "each strand once");
-        assert_eq!(order.iter().copied().collect::<HashSet<_>>(), usable);
-        check_balance(machine, &order, numa_first);
-    }
-    for mapping in ["dumb", "compact"] {
-        assert_eq!(order(mapping, machine).into_iter().collect::<HashSet<_>>(), usable);
-    }
-    let cores: HashSet<_> = machine.usable_strands().map(|strand| strand.core.ok_or(strand.os_id)).collect();
-    assert_eq!(order("one-per-core", machine).len(), cores.len());
+/// What a core lies in: a package, a node, and of which kind it is. Nodes may cross packages.
+type Around = (Option<u32>, Option<u32>, Option<u32>);
+
+/// A strand drawn at random: in which core it is, or else what it lies in itself, its ALU group, and whether it is usable.
+type Drawn = (Result<usize, Around>, u32, bool);
+
+fn around() -> impl Strategy<Value = Around> {
+    let maybe = |below: u32| prop_oneof![1 => Just(None), 9 => (0..below).prop_map(Some)];
+    (maybe(4), maybe(4), maybe(2))
 }
 
-/// A strand drawn at random: which package, node, core and ALU group it is in, if any, whether it is usable, and its
-/// kind.
-type Drawn = (Option<u32>, Option<u32>, Option<u32>, u32, bool, Option<u32>);
-
-fn drawn() -> impl Strategy<Value = Drawn> {
-    let maybe = |below: u32| prop_oneof![1 => Just(None), 9 => (0..below).prop_map(Some)];
-    (maybe(4), maybe(4), maybe(6), 0..3u32, prop::bool::weighted(0.85), maybe(2))
+fn drawn() -> impl Strategy<Value = (Vec<Drawn>, Vec<Around>)> {
+    let core = prop_oneof![1 => around().prop_map(Err), 9 => (0..16_usize).prop_map(Ok)];
+    let strand = (core, 0..3_u32, prop::bool::weighted(0.85));
+    (prop::collection::vec(strand, 1..80), prop::collection::vec(around(), 16))
 }
 
 /// A machine out of such strands: shapes that no vendor would build.
-fn irregular(drawn: Vec<Drawn>) -> Machine {
+fn irregular(drawn: Vec<Drawn>, cores: &[Around]) -> Machine {
     let mut machine = synthetic("pack:4 numa:1 l3:2 core:3 pu:4");
     machine.strands.truncate(drawn.len());
-    for (strand, (package, numa, core, alu, usable, kind)) in machine.strands.iter_mut().zip(drawn) {
+    for (strand, (core, alu, usable)) in machine.strands.iter_mut().zip(drawn) {
+        let (package, numa, kind) = core.map_or_else(|around| around, |core| cores[core]);
+        let core = core.ok().map(|core| core as u32);
         *strand = Strand { package, numa, core, alu, usable, kind, ..strand.clone() };
     }
-    let kind = |rank| Kind { speed_rank: Some(rank), how_known: String::new(), infos: Vec::new(), strands: 0 };
-    machine.kinds = vec![kind(0), kind(1)];
+    machine.kinds = kinds();
     machine
+}
+
+/// A slow kind and a fast one.
+fn kinds() -> Vec<Kind> {
+    let kind = |rank| Kind { speed_rank: Some(rank), how_known: String::new(), infos: Vec::new(), strands: 0 };
+    vec![kind(0), kind(1)]
 }
 
 proptest! {
@@ -318,14 +448,14 @@ proptest! {
         let text = format!("pack:{packages} numa:{nodes} l3:{caches} core:{cores} group:{groups} pu:{strands}");
         let machine = synthetic(&text);
         prop_assert_eq!(machine.strands.len() as u32, packages * nodes * caches * cores * groups * strands);
-        check_order(&machine);
+        check_orders(&machine, false);
     }
 
     #[test]
-    fn balanced_on_irregular_machines(drawn in prop::collection::vec(drawn(), 1..80)) {
-        let machine = irregular(drawn);
+    fn balanced_on_irregular_machines((drawn, cores) in drawn()) {
+        let machine = irregular(drawn, &cores);
         if machine.usable_strands().next().is_some() {
-            check_order(&machine);
+            check_orders(&machine, false);
         }
     }
 }
