@@ -167,6 +167,7 @@ pub fn core_name(machine: &Machine, kind: Option<u32>) -> String {
         (Some("IntelAtom"), _) if faster().any(|other| core_type(other) == core_type(own)) => "LP E-core".to_owned(),
         (Some("IntelLowPower"), _) => "LP E-core".to_owned(),
         (Some("IntelAtom"), _) => "E-core".to_owned(),
+        (Some(other), _) if faster().any(|faster| core_type(faster) == Some(other)) => format!("slower {other} core"),
         (Some(other), _) => format!("{other} core"),
         (None, Some(0)) => "slow core".to_owned(),
         (None, Some(_)) if faster().next().is_none() => "fast core".to_owned(),

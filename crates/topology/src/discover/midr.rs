@@ -53,22 +53,28 @@ pub(super) fn name(machine: &mut Machine, cpuinfo: &str) {
     }
 }
 
-/// The name of each CPU by its id. Numbers stand for what has no name here: `Arm 0x41 part 0xfff`.
-fn names(cpuinfo: &str) -> BTreeMap<u32, String> {
+/// The name of each CPU by its id.
+pub(super) fn names(cpuinfo: &str) -> BTreeMap<u32, String> {
     let cpus = cpuinfo.split("\n\n").filter_map(|cpu| {
-        let field = |name: &str| {
-            let value = cpuinfo::value(cpu, name)?;
-            match value.strip_prefix("0x") {
-                Some(digits) => u32::from_str_radix(digits, 16).ok(),
-                None => value.parse().ok(),
-            }
-        };
-        let (implementer, part) = (field("CPU implementer")?, field("CPU part")?);
-        let parts = NAMES.iter().find(|(of, _)| *of == implementer).map_or(&[][..], |(_, parts)| parts);
-        let name = parts.iter().find(|(number, _)| *number == part).map(|(_, name)| (*name).to_owned());
-        Some((field("processor")?, name.unwrap_or_else(|| format!("Arm {implementer:#x} part {part:#x}"))))
+        let field = |name: &str| cpuinfo::value(cpu, name);
+        Some((number(field("processor")?)?, name_of(field("CPU implementer")?, field("CPU part")?)?))
     });
     cpus.collect()
+}
+
+/// The name of a processor by these fields of its register. Numbers stand for what has no name here: `Arm 0x41 part 0xfff`.
+pub(super) fn name_of(implementer: &str, part: &str) -> Option<String> {
+    let (implementer, part) = (number(implementer)?, number(part)?);
+    let parts = NAMES.iter().find(|(of, _)| *of == implementer).map_or(&[][..], |(_, parts)| parts);
+    let name = parts.iter().find(|(number, _)| *number == part).map(|(_, name)| (*name).to_owned());
+    Some(name.unwrap_or_else(|| format!("Arm {implementer:#x} part {part:#x}")))
+}
+
+fn number(text: &str) -> Option<u32> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
 }
 
 #[cfg(test)]

@@ -131,6 +131,8 @@ fn a_machine_is_called_by_its_model_and_its_cores_by_their_kind() {
     assert_eq!(names(&hybrid), ["LP E-core", "P-core", "E-core"]);
     hybrid.kinds.iter_mut().for_each(|kind| kind.infos.clear());
     assert_eq!(names(&hybrid), ["slow core", "kind-1 core", "fast core"]);
+    hybrid.kinds.iter_mut().zip(["A", "B", "B"]).for_each(|(kind, design)| kind.infos.push(info(design)));
+    assert_eq!(names(&hybrid), ["A core", "slower B core", "B core"]);
     hybrid.packages[1].model = None;
     assert!(words(&nest(&hybrid, false, Vec::new()).parts).contains("socket 0 (Model 9)"));
 }
