@@ -54,9 +54,10 @@ pub(super) struct WhatArgs {
     /// Thread counts: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16
     ///
     /// auto is 2ⁿ and 2ⁿ+2ⁿ⁻¹ up to the usable CPUs, and the borders of the machine: the CPUs of a core, the cores and the
-    /// CPUs of a package, all cores, all CPUs. If the fewest runs of so many exceed half of the budget, or the report 100 MB, it
-    /// is powers of 2, 4 or 8 and the borders, or the borders alone. In memory kernels other than mem-read and mem-write-data it is one
-    /// thread and as many as there are usable CPUs, in timer kernels and chase-* one thread. --oversubscribed takes it further.
+    /// CPUs of a package, the cores of the fastest kind, all cores, all CPUs. If the fewest runs of so many exceed half of the budget, or
+    /// the report 100 MB, it is powers of 2, 4 or 8 and the borders, or the borders alone. In memory kernels other than mem-read and
+    /// mem-write-data it is one thread and as many as there are usable CPUs, in timer kernels and chase-* one thread. --oversubscribed
+    /// takes it further.
     #[arg(long, value_name = "N,…", default_value = "auto", allow_hyphen_values = true)]
     pub(super) threads: String,
     #[command(flatten)]

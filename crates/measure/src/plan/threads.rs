@@ -71,7 +71,8 @@ enum Step {
 const STEPS: [Step; 5] = [Step::Halves, Step::Powers(2), Step::Powers(4), Step::Powers(8), Step::Powers(usize::MAX)];
 
 /// Where more workers begin to share something else, ascending: one worker, the usable strands of a core, the cores and the strands of a
-/// package, all cores, all strands. Where cores or packages differ, those of the first count.
+/// package, the cores of the fastest kind, those of it and the next, all cores, all strands. Where cores or packages differ, those of the
+/// first count.
 fn borders(machine: &Machine) -> Vec<usize> {
     let strands = || machine.usable_strands();
     let cores = |package: Option<u32>| {
@@ -84,7 +85,18 @@ fn borders(machine: &Machine) -> Vec<usize> {
         strands().filter(|strand| first.is_some_and(|first| strand.core.is_some() && strand.core == first.core));
     let of_package = strands().filter(|strand| package.is_some() && strand.package == package);
     let counts = [1, of_core.count(), cores(package), of_package.count(), cores(None), strands().count()];
-    counts.into_iter().filter(|count| *count > 0).collect::<BTreeSet<_>>().into_iter().collect()
+    let ranks = strands().map(|strand| machine.speed_rank(strand)).collect::<BTreeSet<_>>();
+    let at_least = |rank: u32| {
+        let fast = strands().filter(|strand| machine.speed_rank(strand) >= rank);
+        fast.filter_map(|strand| strand.core).collect::<BTreeSet<_>>().len()
+    };
+    counts
+        .into_iter()
+        .chain(ranks.into_iter().map(at_least))
+        .filter(|count| *count > 0)
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
 }
 
 fn series(borders: &[usize], times: usize, step: Step) -> Vec<usize> {
@@ -165,7 +177,7 @@ fn number(text: &str) -> Result<usize, String> {
 
 #[cfg(test)]
 mod tests {
-    use charz_topology::{Source, discover};
+    use charz_topology::{Kind, Source, discover};
 
     use super::*;
 
@@ -214,6 +226,16 @@ mod tests {
         }
         assert!(all.iter().all(|series| borders.iter().all(|border| series.contains(border))), "{all:?}");
         assert_eq!(all.last().unwrap(), &borders);
+        // Five fast cores of two strands, nine slow ones of one.
+        let mut hybrid = machine("Core:14 PU:2");
+        let kind = |rank| Kind { speed_rank: Some(rank), how_known: String::new(), infos: Vec::new(), strands: 14 };
+        hybrid.kinds = [0, 1].map(kind).into();
+        for strand in &mut hybrid.strands {
+            strand.kind = strand.core.map(|core| u32::from(core < 5));
+            strand.usable = strand.slot == 0 || strand.kind == Some(1);
+        }
+        let series = Threads::Auto.resolve(&hybrid, 1, &Limits::unlimited()).unwrap();
+        assert_eq!(series.last().unwrap(), &[1, 2, 5, 14, 19]);
         // A machine of which nothing is known but its strands.
         assert_eq!(self::all("PU:7", 1).last().unwrap(), &[1, 7]);
     }
