@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 
 use super::export::{ALU_GROUPS, STATED, distances, mask};
 use super::inclusive::{INCLUSIVE, number};
+use super::kinds;
 use super::xml::escaped;
 use crate::{AluSource, CacheHolds, Error, Machine, Strand};
 
@@ -71,7 +72,7 @@ impl Tree {
         let mut writer = Writer { machine, text: HEAD.to_owned(), next: 1 };
         writer.object(self, 0, 1);
         writer.distances();
-        writer.kinds();
+        writer.text.push_str(&kinds::written(machine, mask));
         writer.text.push_str("</topology>\n");
         writer.text
     }
@@ -292,22 +293,5 @@ impl Writer<'_> {
         }
         let ids: Vec<usize> = (0..size).map(|index| self.node_id(index)).collect();
         self.text.push_str(&distances("NUMALatency", 5, &ids, rows.iter().flatten().copied()));
-    }
-
-    fn kinds(&mut self) {
-        for (index, kind) in self.machine.kinds.iter().enumerate() {
-            let of_kind = |(_, strand): &(usize, &Strand)| strand.kind == Some(index as u32);
-            let strands: Set = self.machine.strands.iter().enumerate().filter(of_kind).map(|(at, _)| at).collect();
-            if strands.is_empty() {
-                continue;
-            }
-            let rank = kind.speed_rank.map(|rank| format!(" forced_efficiency=\"{rank}\"")).unwrap_or_default();
-            let _ = writeln!(self.text, "  <cpukind cpuset=\"{}\"{rank}>", self.cpuset(&strands));
-            for info in &kind.infos {
-                let (name, value) = (escaped(&info.name), escaped(&info.value));
-                let _ = writeln!(self.text, "    <info name=\"{name}\" value=\"{value}\"/>");
-            }
-            self.text.push_str("  </cpukind>\n");
-        }
     }
 }

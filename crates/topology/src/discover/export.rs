@@ -14,6 +14,7 @@ use hwlocality::topology::builder::BuildFlags;
 use hwlocality::topology::export::xml::XMLExportFlags;
 
 use super::inclusive::{INCLUSIVE, number};
+use super::kinds;
 use super::{ELSEWHERE, Source, discover, from_the_kernel, load, load_synthetic, synthetic, what, xml};
 use crate::{Access, AluSource, Cache, Error, Machine};
 
@@ -92,12 +93,25 @@ fn export(source: &Source, measured: &[Access]) -> Result<String, String> {
             Some(format!("<info name=\"{INCLUSIVE}\" value=\"{}\"/>\n", u8::from(inclusive)))
         };
         text = text.split_inclusive('\n').map(|line| format!("{line}{}", told(line).unwrap_or_default())).collect();
+        text = with_kinds(text, &machine);
     }
     let Some(end) = text.rfind("</topology>") else { return Err("hwloc exported no topology".to_owned()) };
     let matrices = FIGURES.iter().map(|figure| matrix(&topology, figure, measured));
     let attributes = FIGURES.iter().map(|figure| attribute(&topology, figure, measured));
     let added: String = matrices.chain(attributes).collect();
     Ok(format!("{}{added}{}", &text[..end], &text[end..]))
+}
+
+/// The text with the kinds of core of a hybrid machine, of which hwloc does not know the names.
+fn with_kinds(text: String, machine: &Machine) -> String {
+    const ENDS: [&str; 2] = ["  <cpukind ", "</cpukind>\n"];
+    let kinds = kinds::written(machine, mask);
+    match (text.find(ENDS[0]), text.rfind(ENDS[1]), text.rfind("</topology>")) {
+        _ if !machine.is_hybrid() => text,
+        (Some(start), Some(end), _) => format!("{}{kinds}{}", &text[..start], &text[end + ENDS[1].len()..]),
+        (_, _, Some(end)) => format!("{}{kinds}{}", &text[..end], &text[end..]),
+        _ => text,
+    }
 }
 
 /// The text with the memory-side caches around their nodes: hwloc is not asked for them, see [`xml::memory_side_caches`].

@@ -2,6 +2,7 @@
 
 use charz_data::Arrange;
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
 
 use charz_system::cpuinfo;
 use hwlocality::Topology;
@@ -10,6 +11,7 @@ use hwlocality::cpu::cpuset::CpuSet;
 use hwlocality::object::types::ObjectType;
 
 use super::midr;
+use super::xml::escaped;
 
 use crate::{Info, Kind, Machine, Strand, cpulist};
 
@@ -27,10 +29,9 @@ const EVIDENCE: [&str; 4] = [CORE_TYPE, "FrequencyMaxMHz", "FrequencyBaseMHz", "
 
 /// Reads hwloc's kinds and gives each strand its own.
 pub(super) fn read(topology: &Topology, machine: &mut Machine) {
-    // That there are no kinds is no error: most machines have one kind of core.
-    let Ok(kinds) = topology.cpu_kinds() else { return };
     let mut kind_of: HashMap<u32, u32> = HashMap::new();
-    for (index, kind) in (0u32..).zip(kinds) {
+    // That there are no kinds is no error: most machines have one kind of core.
+    for (index, kind) in (0u32..).zip(topology.cpu_kinds().into_iter().flatten()) {
         for id in ids((&kind.cpuset).into()) {
             kind_of.insert(id, index);
         }
@@ -109,12 +110,15 @@ const ALIKE: f64 = 1.1;
 fn merge(machine: &mut Machine, names: &BTreeMap<u32, String>) {
     const NUMBERS: [&str; 3] = ["LinuxCapacity", "FrequencyMaxMHz", "FrequencyBaseMHz"];
     // The name of a kind, its caches, its numbers.
-    let of = |kind: &Kind| (None, Vec::new(), NUMBERS.map(|name| number(kind, name).unwrap_or(0)));
-    let mut designs: Vec<(Option<&String>, Vec<u64>, [u64; 3])> = machine.kinds.iter().map(of).collect();
+    let of = |kind: &Kind| {
+        let name = kind.infos.iter().find(|info| info.name == CORE_TYPE).map(|info| info.value.clone());
+        (name, Vec::new(), NUMBERS.map(|name| number(kind, name).unwrap_or(0)))
+    };
+    let mut designs: Vec<(Option<String>, Vec<u64>, [u64; 3])> = machine.kinds.iter().map(of).collect();
     machine.count_strands();
     for strand in &machine.strands {
         if let Some((name, caches, _)) = strand.kind.and_then(|kind| designs.get_mut(kind as usize)) {
-            *name = names.get(&strand.os_id);
+            *name = name.take().or_else(|| names.get(&strand.os_id).cloned());
             *caches = own_caches(machine, strand).max(std::mem::take(caches));
         }
     }
@@ -125,11 +129,9 @@ fn merge(machine: &mut Machine, names: &BTreeMap<u32, String>) {
         let is_equal = name == of && caches.iter().zip(others).all(|(one, other)| one == other);
         is_equal && known.peek().is_some() && known.all(is_near)
     };
-    let is_typed = |kind: &usize| machine.kinds[*kind].infos.iter().any(|info| info.name == CORE_TYPE);
-    let (typed, mut order): (Vec<usize>, Vec<usize>) = (0..machine.kinds.len()).partition(is_typed);
+    let mut order: Vec<usize> = (0..machine.kinds.len()).collect();
     order.arrange_by(|one, other| designs[*one].cmp(&designs[*other]));
     let mut groups: Vec<Vec<usize>> = order.chunk_by(|one, other| alike(*one, *other)).map(<[usize]>::to_vec).collect();
-    groups.extend(typed.into_iter().map(|kind| vec![kind]));
     // hwloc has them by rank, the slowest first.
     groups.arrange_by_key(|group| group.iter().copied().max());
     let mut kinds = Vec::new();
@@ -202,6 +204,26 @@ fn number(kind: &Kind, name: &str) -> Option<u64> {
     kind.infos.iter().find(|info| info.name == name)?.value.parse().ok()
 }
 
+/// The kinds of a machine in hwloc XML, in which `mask` writes ids.
+pub(super) fn written(machine: &Machine, mask: fn(&[usize]) -> String) -> String {
+    let mut text = String::new();
+    for (at, kind) in (0u32..).zip(&machine.kinds) {
+        let own = machine.strands.iter().filter(|strand| strand.kind == Some(at));
+        let own: Vec<usize> = own.map(|strand| strand.os_id as usize).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let rank = kind.speed_rank.map(|rank| format!(" forced_efficiency=\"{rank}\"")).unwrap_or_default();
+        let _ = writeln!(text, "  <cpukind cpuset=\"{}\"{rank}>", mask(&own));
+        for info in &kind.infos {
+            let (name, value) = (escaped(&info.name), escaped(&info.value));
+            let _ = writeln!(text, "    <info name=\"{name}\" value=\"{value}\"/>");
+        }
+        text.push_str("  </cpukind>\n");
+    }
+    text
+}
+
 /// How a kind's rank is known, in words.
 fn how_known(speed_rank: Option<u32>, infos: &[Info]) -> String {
     if speed_rank.is_none() {
@@ -265,9 +287,10 @@ mod tests {
         assert!(!machine.is_hybrid() && machine.kinds[0].infos[0].value == "6321", "{:?}", machine.kinds);
         check(&favoured, true, &[0, 0, 0, 0]);
         check(&[&little, &little, &slow, &fast], false, &[0, 0, 1, 1]);
-        let typed = |kind: &'static str| [("CoreType", kind), ("FrequencyMaxMHz", "5000")];
-        let [atom, core] = ["IntelAtom", "IntelCore"].map(typed);
-        check(&[&atom, &core], false, &[0, 1]);
+        let typed = |kind: &'static str, mhz: &'static str| [("CoreType", kind), ("FrequencyMaxMHz", mhz)];
+        let [low, atom] = ["2500", "5000"].map(|mhz| typed("IntelAtom", mhz));
+        let [core, favoured] = ["5000", "5200"].map(|mhz| typed("IntelCore", mhz));
+        check(&[&low, &atom, &core, &favoured], false, &[0, 1, 2, 2]);
         let [small, big] = ["459", "1024"].map(|capacity| [("LinuxCapacity", capacity), ("FrequencyMaxMHz", "3000")]);
         check(&[&small, &big], false, &[0, 1]);
         check(&[&[], &[]], false, &[0, 1]);
