@@ -236,7 +236,40 @@ pub(super) fn mask(strands: &[usize]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::mask;
+    use super::{mask, with_kinds};
+    use crate::{Info, Kind, Source, discover, export_xml};
+
+    /// Where hwloc has no kinds, or others, the text has those of the machine.
+    #[test]
+    fn kinds_of_core_come_back_with_their_names() {
+        let source = Source::Synthetic("pack:2 core:2 pu:1".to_owned());
+        let mut machine = discover(&source).unwrap();
+        machine.strands.iter_mut().for_each(|strand| strand.kind = strand.package);
+        let info = |name: &str| Info { name: "CoreType".to_owned(), value: name.to_owned() };
+        let kind = |(rank, name)| Kind {
+            speed_rank: Some(rank),
+            how_known: String::new(),
+            infos: vec![info(name)],
+            strands: 2,
+        };
+        let plain = export_xml(&source, &[]).unwrap();
+        let mut text = plain.clone();
+        for names in [["A <1>", "B"], ["C", "D"]] {
+            machine.kinds = (0..).zip(names).map(kind).collect();
+            text = with_kinds(text, &machine);
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), &text).unwrap();
+            let again = discover(&Source::File(file.path().to_owned())).unwrap();
+            let kinds = |kind: &Kind| (kind.speed_rank, kind.infos.clone(), kind.strands);
+            assert_eq!(
+                again.kinds.iter().map(kinds).collect::<Vec<_>>(),
+                machine.kinds.iter().map(kinds).collect::<Vec<_>>()
+            );
+            assert!(again.strands.iter().all(|strand| strand.kind == strand.package));
+        }
+        machine.kinds.truncate(1);
+        assert_eq!(with_kinds(plain.clone(), &machine), plain);
+    }
 
     #[test]
     fn masks_are_written_as_hwloc_writes_them() {
