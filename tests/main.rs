@@ -20,6 +20,7 @@ mod fleet;
 mod full_pipe;
 mod fuzz_corpus;
 mod interrupted;
+mod listed;
 mod numa;
 mod old_reports;
 mod place;

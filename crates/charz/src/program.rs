@@ -19,7 +19,7 @@ pub fn main() -> ExitCode {
     if let Some(code) = charz_kernels::serve() {
         return code;
     }
-    charz_launch::leave_plugins_out();
+    charz_launch::prepare_hwloc();
     charz_workloads::join();
     let exit = refuse_tight_limits().and_then(|()| run()).unwrap_or_else(|error| {
         if error.is_broken_pipe() {

@@ -355,7 +355,7 @@ pub(crate) fn drain(node: &Node) -> Option<String> {
     let what = |own: &&Blame| {
         let cpus = match own.part {
             Component::Node => String::new(),
-            _ => format!(" CPUs {}", cpulist::print(&own.cpus)),
+            _ => format!(" {}", cpulist::cpus(&own.cpus)),
         };
         format!("{}{cpus} {:+.0}%", component(own.part), own.effect * 100.0)
     };

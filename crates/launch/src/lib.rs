@@ -29,4 +29,4 @@ pub use launch::{Ended, Error, Following, Id, Launch, MAX_THREADS, Streams, Thre
 pub use left::{Children, Left, adopt_orphans};
 pub use observe::own_allowed;
 pub use relay::{Arrived, Relay};
-pub use sys::environment::leave_plugins_out;
+pub use sys::environment::prepare_hwloc;

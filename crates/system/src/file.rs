@@ -40,9 +40,6 @@ pub const ONLINE_CPUS: &str = "/sys/devices/system/cpu/online";
 /// The list of NUMA nodes that are online.
 pub const ONLINE_NODES: &str = "/sys/devices/system/node/online";
 
-/// The list of NUMA nodes that have CPUs.
-pub const NODES_WITH_CPUS: &str = "/sys/devices/system/node/has_cpu";
-
 /// The bytes of a transparent huge page: one entry of the second level of page tables.
 pub const HUGE_PAGE: &str = "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size";
 

@@ -18,6 +18,7 @@ pub mod plugins;
 pub mod pressure;
 pub mod stat;
 mod status;
+pub mod sysfs;
 pub mod task;
 #[cfg(test)]
 mod tests;

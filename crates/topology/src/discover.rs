@@ -2,25 +2,29 @@
 //!
 //! hwloc does the reading. Its parsers expect good input: faced with other they assert, hang or read out of bounds. So
 //! everything that is not this machine passes a check of our own first ([`synthetic`], [`xml`]), which also has the
-//! better sentences; what hwloc still refuses becomes an error as well. hwloc would print its own complaints to the
-//! standard error stream; by default it prints critical ones only, and the checks leave none of those that we know of.
-//! A caller that wants to be certain sets `HWLOC_HIDE_ERRORS=2` in the environment before it starts the program: a
-//! library must not change the environment of a running one.
+//! better sentences; what hwloc still refuses becomes an error as well. Of this machine the kernel has the last word
+//! ([`kernel`]). hwloc would print its own complaints to the standard error stream: a program sets `HWLOC_HIDE_ERRORS=2`
+//! in the environment before it starts threads, as `charz_launch::prepare_hwloc` does; a library must not change the
+//! environment of a running one.
 
 pub(crate) mod describe;
 pub(crate) mod export;
+mod faults;
 mod hwloc;
 mod inclusive;
+mod kernel;
 mod kinds;
 mod midr;
+mod notation;
 mod scale;
+mod sense;
 pub(crate) mod synthetic;
 pub(crate) mod xml;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use charz_system::{cgroup, cpuinfo, file, meminfo};
+use charz_system::{cgroup, cpuinfo, file, meminfo, sysfs};
 use hwlocality::errors::RawHwlocError;
 use hwlocality::topology::builder::{BuildFlags, TopologyBuilder, TypeFilter};
 use hwlocality::{Topology, hwloc_api_version};
@@ -86,6 +90,12 @@ pub fn discover(source: &Source) -> Result<Machine, Error> {
             Ok(machine)
         }),
     }
+    .map(|mut machine| {
+        // A file may have them from the machine that it was written on.
+        let doubts: Vec<String> = sense::doubts(&machine).filter(|doubt| !machine.doubts.contains(doubt)).collect();
+        machine.doubts.extend(doubts);
+        machine
+    })
     .map_err(failed)
 }
 
@@ -113,14 +123,23 @@ pub(crate) fn from_xml(xml: &str, source: String) -> Result<Machine, String> {
 fn this_machine(source: &Source) -> Result<Machine, String> {
     // Read first: hwloc may move the calling thread around while it looks.
     let affinity = usable::affinity();
-    let online = file::list(file::ONLINE_NODES).unwrap_or_default();
-    let with_cpus = file::list(file::NODES_WITH_CPUS).unwrap_or_else(|| online.clone());
-    let bare: Vec<u32> = online.iter().copied().filter(|node| !with_cpus.contains(node)).collect();
+    let listing = sysfs::read(Path::new(sysfs::SYSTEM));
+    let nodes = || listing.nodes.iter().flatten();
+    let (online, bare): (Vec<u32>, Vec<u32>) = (
+        nodes().map(|(id, _)| *id).collect(),
+        nodes().filter(|(_, node)| node.cpus.as_ref().is_some_and(Vec::is_empty)).map(|(id, _)| *id).collect(),
+    );
+    let with_cpus: Vec<u32> = online.iter().copied().filter(|node| !bare.contains(node)).collect();
     let topology = load(flags(hwloc_api_version(), !bare.is_empty()), from_the_kernel)?;
     if !topology.is_this_system() {
         return Err(ELSEWHERE.to_owned());
     }
     let mut machine = hwloc::machine(&topology, source.to_string(), None, None, &bare);
+    match is_unreadable() {
+        true => kernel::build(&mut machine, &listing),
+        false => kernel::correct(&mut machine, &listing),
+    }
+    machine.doubts.extend(sense::crossing(&machine));
     for node in &mut machine.numa_nodes {
         node.memory_side_cache_bytes = node.os_id.and_then(file::memory_side_cache);
     }
@@ -130,8 +149,11 @@ fn this_machine(source: &Source) -> Result<Machine, String> {
     // hwloc takes a group's path for one below the mount, and in a container finds no file there.
     let allowed = cgroup::cpuset().unwrap_or_else(|| kinds::ids(topology.allowed_cpuset()));
     usable::mark(&mut machine, &allowed, affinity);
-    if is_unreadable() {
-        machine.doubts.push("there is no /sys to read: caches, cores and NUMA nodes are not known".to_owned());
+    match Path::new(sysfs::SYSTEM).join("cpu").is_dir() {
+        true => machine.doubts.extend(faults::doubts(&listing)),
+        false => {
+            machine.doubts.push("there is no /sys to read: caches, cores and NUMA nodes are not known".to_owned());
+        }
     }
     let limit = cgroup::memory_limit();
     machine.doubts.extend(memory_doubt(&machine.numa_nodes, [&online, &with_cpus], &meminfo::read(), limit));
@@ -160,8 +182,11 @@ pub(crate) fn from_the_kernel(builder: TopologyBuilder) -> Result<TopologyBuilde
         .map_err(|error| format!("hwloc refuses: {error}"))
 }
 
+/// Whether hwloc would complain that it finds none of the files that it begins with, and give up: those of the first CPU.
 fn is_unreadable() -> bool {
-    !Path::new("/sys/devices/system/cpu").is_dir()
+    let first = file::list(file::ONLINE_CPUS).and_then(|online| online.first().copied()).unwrap_or(0);
+    let topology = Path::new(sysfs::SYSTEM).join(format!("cpu/cpu{first}/topology"));
+    !["package_cpus", "core_cpus", "core_siblings", "thread_siblings"].iter().any(|name| topology.join(name).exists())
 }
 
 /// How far the nodes' sum may lie from the machine's memory, as a fraction: the kernel keeps some to itself.

@@ -75,7 +75,7 @@ pub static MAPPERS: &[MapperCard] = &[
     MapperCard { name: "one-per-core", parameter: None, about: "The first CPU of each core in round-robin order, and no other: with more threads than cores it starts over.", read: |_| plain(round_robin::one_per_core) },
     MapperCard { name: "numa", parameter: None, about: "As round-robin, but threads spread over NUMA nodes before sockets.", read: |_| plain(round_robin::by_numa) },
     MapperCard { name: "occupancy", parameter: Some("2200 or 12,12,0,0"), about: "The given number of threads on each socket, one digit or one comma-separated number per socket, dealt in turn and in round-robin order within.", read: occupancy::read },
-    MapperCard { name: "list", parameter: Some("0,8,16-23"), about: "These CPUs by operating-system id, in this order.", read: list::read },
+    MapperCard { name: "list", parameter: Some("0,8,16-23"), about: "These CPUs by operating-system id, in this order, as other tools print them: 0-62:2, the mask 0x5, Slurm's map_cpu:, numactl's +0-3, !0 and all.", read: list::read },
     MapperCard { name: "pair", parameter: Some("core, cache, numa, package or machine"), about: "Two CPUs of which this is the innermost part that holds both: for kernels that measure what two threads cost each other.", read: pair::read },
     MapperCard { name: "likwid", parameter: Some("S0:0-3@S1:0-3"), about: "CPUs by their numbers within LIKWID's domains (N: all, S: socket, C: last cache, M: NUMA node), the first CPUs of cores first; the name may be left out.", read: likwid::read },
     MapperCard { name: "command", parameter: Some("PROGRAM [ARGS]"), about: "Asks a program, which gets the machine as JSON on its standard input and answers with operating-system ids; it takes the rest of the text.", read: command::read },
@@ -263,7 +263,7 @@ impl Eq for Mapping {}
 
 /// Reads a comma-separated list of mappings.
 ///
-/// Commas also occur inside `list:0,8` and `occupancy:2,2`: a piece that starts with a digit continues the mapping
+/// Commas also occur inside `list:0,8`, `list:0x1,0x4` and `occupancy:2,2`: a piece that starts with a digit continues the mapping
 /// before it. `command:` takes the rest of the text.
 pub fn parse_mappings(text: &str) -> Result<Vec<Mapping>, Error> {
     let mut mappings = Vec::new();
@@ -282,7 +282,10 @@ fn end_of_mapping(text: &str) -> usize {
         return text.len();
     }
     let takes_numbers = text.contains(':');
-    let ends = |at: &usize| !(takes_numbers && text[at + 1..].starts_with(|next: char| next.is_ascii_digit()));
+    // hwloc leaves words of a mask empty.
+    let is_mask = text.starts_with("list:0x");
+    let continues = |next: char| next.is_ascii_digit() || (is_mask && next == ',');
+    let ends = |at: &usize| !(takes_numbers && text[at + 1..].starts_with(continues));
     text.match_indices(',').map(|(at, _)| at).find(ends).unwrap_or(text.len())
 }
 
@@ -313,6 +316,11 @@ mod tests {
         check("auto,command:my-mapper --first 1,2 'a b'", Ok(&["auto", "command:my-mapper --first 1,2 'a b'"]));
         check("list:3,2,1,0", Ok(&["list:3,2,1,0"]));
         check("list:0,1,2", Ok(&["list:0-2"]));
+        check(
+            "list:0-6:2,dumb,list:0x1,0x8,list:0x00000001,,0x0,auto",
+            Ok(&["list:0,2,4,6", "dumb", "list:0,3", "list:64", "auto"]),
+        );
+        check("list:+0-1,list:!3,4,list:all", Ok(&["list:+0-1", "list:!3-4", "list:all"]));
         check("S0:0,2@S1:1,3,auto", Ok(&["likwid:S0:0,2@S1:1,3", "auto"]));
     }
 

@@ -49,8 +49,8 @@ fn hidden(machine: &Machine, runnable: &[u32]) -> Option<String> {
     let hidden: Vec<u32> = runnable.iter().copied().filter(|id| !listed.contains(id)).collect();
     let listed = Vec::from_iter(listed);
     (!hidden.is_empty()).then(|| {
-        let (listed, hidden) = (cpulist::print(&listed), cpulist::print(&hidden));
-        format!("this process may run on CPUs {hidden}, and /sys lists {listed} only (lxcfs?)")
+        let (listed, hidden) = (cpulist::cpus(&listed), cpulist::cpus(&hidden));
+        format!("this process may run on {hidden}, and /sys lists {listed} only (lxcfs?)")
     })
 }
 

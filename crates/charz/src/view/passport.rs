@@ -79,7 +79,7 @@ fn distinct(ids: impl Iterator<Item = u32>) -> Vec<u32> {
 }
 
 fn cpus_of(ids: &[u32]) -> String {
-    format!("{} {}", if ids.len() == 1 { "CPU" } else { "CPUs" }, cpulist::print(ids))
+    cpulist::cpus(ids)
 }
 
 /// Threads, of which the poller does not see those that end before its next look.
@@ -168,7 +168,7 @@ fn off_seat(ended: &Ended) -> impl Iterator<Item = &Thread> {
 fn moved(ended: &Ended) -> Option<String> {
     let name = |thread: &Thread| {
         let seat = thread.seat.map(|seat| seat.to_string()).unwrap_or_default();
-        format!("{} ({}) from CPU {seat} to {}", thread.ordinal, plain(&thread.name), cpulist::print(&thread.allowed))
+        format!("{} ({}) from CPU {seat} to {}", thread.ordinal, plain(&thread.name), cpulist::shown(&thread.allowed))
     };
     let all: Vec<String> = off_seat(ended).map(name).collect();
     let more = ended.off_seat.saturating_sub(NAMED);

@@ -151,7 +151,7 @@ fn table(told: &Told, at: usize, _: &Machine, out: &mut dyn Write) -> io::Result
             .map(|thread| {
                 let cpu = thread.cpu.map_or("-".into(), |cpu| cpu.to_string());
                 let busy = format!("{:.0}", thread.busy);
-                [thread.tid.to_string(), plain(&thread.name), cpu, busy, cpulist::print(&thread.allowed), seat(thread)]
+                [thread.tid.to_string(), plain(&thread.name), cpu, busy, cpulist::shown(&thread.allowed), seat(thread)]
             })
             .collect();
         grid::columns(&["TID", "name", "CPU", "busy%", "allowed", "seat"], &[1, 4, 5], &rows, width, out)?;
@@ -179,7 +179,7 @@ fn table(told: &Told, at: usize, _: &Machine, out: &mut dyn Write) -> io::Result
 /// What cannot be seen, once, and what went on.
 fn foot(told: &Told, at: usize, out: &mut dyn Write) -> io::Result<()> {
     if !told.changed.is_empty() {
-        writeln!(out, "CPUs {} went offline or came back meanwhile", cpulist::print(&told.changed))?;
+        writeln!(out, "{} went offline or came back meanwhile", cpulist::cpus(&told.changed))?;
     }
     let cost = units::nanos(told.cost_ns as f64);
     let share = told.cost_ns as f64 / 1e9 / told.interval_s;

@@ -6,12 +6,14 @@ use std::os::unix::fs::MetadataExt;
 
 use charz_system::plugins;
 
-/// Lets hwloc load no plugins, in this process and in those of this program that it starts, unless the user says where they are.
-/// Programs of others have the user's environment. Called first by a program: with a second thread it does nothing.
-pub fn leave_plugins_out() {
-    if env::var_os(plugins::PATH).is_none() && has_one_thread() {
-        // SAFETY: there is no other thread that could read or change the environment meanwhile.
-        unsafe { env::set_var(plugins::PATH, plugins::NONE) };
+/// Lets hwloc load no plugins and print nothing, in this process and in those of this program that it starts, unless the user's environment
+/// says otherwise. Programs of others have the user's environment. Called first by a program: with a second thread it does nothing.
+pub fn prepare_hwloc() {
+    for (name, value) in plugins::OURS {
+        if env::var_os(name).is_none() && has_one_thread() {
+            // SAFETY: there is no other thread that could read or change the environment meanwhile.
+            unsafe { env::set_var(name, value) };
+        }
     }
 }
 
@@ -28,7 +30,9 @@ mod tests {
     fn threads_are_seen() {
         // That of the test runs beside the first.
         assert!(!has_one_thread());
-        leave_plugins_out();
-        assert_eq!(env::var_os(plugins::PATH).filter(|path| path == plugins::NONE), None);
+        prepare_hwloc();
+        for (name, value) in plugins::OURS {
+            assert_eq!(env::var_os(name).filter(|own| own == value), None);
+        }
     }
 }

@@ -175,7 +175,7 @@ impl Layout<'_> {
             let mut ids: Vec<u32> = run.iter().flat_map(strands).collect();
             ids.sort_unstable();
             // A part that represents others does not know their numbers.
-            let ids = if run.len() > 1 { format!(": CPUs {}", cpulist::print(&ids)) } else { String::new() };
+            let ids = if run.len() > 1 { format!(": {}", cpulist::cpus(&ids)) } else { String::new() };
             laid.names.push(format!("× {}{ids}", laid.times));
             laid.size = self.outer(&laid);
         }

@@ -7,14 +7,11 @@ use charz_data::Arrange;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::export::{ALU_GROUPS, STATED, distances, mask};
 use super::inclusive::{INCLUSIVE, number};
 use super::kinds;
+use super::notation::{ALU_GROUPS, DOUBT, STATED, distances, mask};
 use super::xml::escaped;
 use crate::{AluSource, CacheHolds, Error, Machine, Strand};
-
-/// The info of the Machine with a contradiction between what is claimed and what was measured; one for each.
-pub(super) const DOUBT: &str = "CharzDoubt";
 
 /// Describes a machine in hwloc XML of version 2. An error if parts of it overlap without one being inside the other.
 pub fn machine_xml(machine: &Machine) -> Result<String, Error> {

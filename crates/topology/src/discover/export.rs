@@ -13,17 +13,15 @@ use hwlocality::object::types::ObjectType;
 use hwlocality::topology::builder::BuildFlags;
 use hwlocality::topology::export::xml::XMLExportFlags;
 
+use super::describe::machine_xml;
 use super::inclusive::{INCLUSIVE, number};
 use super::kinds;
-use super::{ELSEWHERE, Source, discover, from_the_kernel, load, load_synthetic, synthetic, what, xml};
-use crate::{Access, AluSource, Cache, Error, Machine};
+use super::notation::{ALU_GROUPS, DOUBT, NODE_CPUS, STATED, distances, mask};
+use super::{ELSEWHERE, Source, discover, from_the_kernel, is_unreadable, load, load_synthetic, synthetic, what, xml};
+use crate::{Access, AluSource, Cache, Error, Machine, cpulist};
 
 /// The largest synthetic machine that hwloc itself is given: it takes a second for it, and minutes for some that are larger.
 const LARGEST: u64 = 8192;
-
-/// The info of a Core whose ALU groups are known: how many it has, with a blank and [`STATED`] behind it unless they were measured.
-pub(super) const ALU_GROUPS: &str = "CharzAluGroups";
-pub(super) const STATED: &str = "stated";
 
 /// One of the two things that are measured, as hwloc has it.
 struct Figure {
@@ -76,6 +74,9 @@ fn export(source: &Source, measured: &[Access]) -> Result<String, String> {
         }
     }
     text = with_memory_side_caches(text, &machine);
+    if *source == Source::ThisMachine {
+        text = with_corrections(text, &machine);
+    }
     if matches!(source, Source::Synthetic(_)) && machine.alu == AluSource::Stated {
         let groups = machine.strands.iter().map(|strand| strand.alu + 1).max().unwrap_or(1);
         let info = format!("<info name=\"{ALU_GROUPS}\" value=\"{groups} {STATED}\"/>\n");
@@ -114,6 +115,38 @@ fn with_kinds(text: String, machine: &Machine) -> String {
     }
 }
 
+/// The text with the doubts of the machine, and the CPUs of the NUMA nodes that hwloc has somewhere else: its tree cannot express nodes
+/// that cross other parts.
+fn with_corrections(mut text: String, machine: &Machine) -> String {
+    let told = |name: &str, value: &str| format!("<info name=\"{name}\" value=\"{}\"/>\n", xml::escaped(value));
+    let lines = machine.doubts.iter().map(|doubt| told(DOUBT, doubt)).filter(|line| !text.contains(line.trim_end()));
+    let doubts: String = lines.collect();
+    if let Some((before, after)) = text.split_once(">\n    ").filter(|_| !doubts.is_empty()) {
+        text = format!("{before}>\n{doubts}    {after}");
+    }
+    for (index, node) in (0..).zip(&machine.numa_nodes) {
+        let own = machine.strands.iter().filter(|strand| strand.numa_nodes.contains(&index));
+        let mut own: Vec<usize> = own.map(|strand| strand.os_id as usize).collect();
+        own.sort_unstable();
+        let start = format!("<object type=\"NUMANode\" os_index=\"{}\"", machine.node_id(index));
+        let Some((before, (tag, after))) = text.split_once(&start).and_then(|(a, b)| Some((a, b.split_once('>')?)))
+        else {
+            continue;
+        };
+        let hung = xml::value(tag, "cpuset").unwrap_or_default();
+        if node.strands == 0 || hung == mask(&own) {
+            continue;
+        }
+        let cpus = cpulist::print(&own.iter().map(|id| *id as u32).collect::<Vec<_>>());
+        let info = told(NODE_CPUS, &cpus);
+        text = match tag.strip_suffix('/') {
+            Some(tag) => format!("{before}{start}{tag}>{info}</object>{after}"),
+            None => format!("{before}{start}{tag}>\n{info}{after}"),
+        };
+    }
+    text
+}
+
 /// The text with the memory-side caches around their nodes: hwloc is not asked for them, see [`xml::memory_side_caches`].
 fn with_memory_side_caches(mut text: String, machine: &Machine) -> String {
     let identities = text.split(" gp_index=\"").skip(1).filter_map(|rest| rest.split('"').next()?.parse::<u64>().ok());
@@ -145,6 +178,15 @@ fn with_memory_side_caches(mut text: String, machine: &Machine) -> String {
 /// The topology with all that hwloc knows of it.
 fn whole(source: &Source) -> Result<Topology, String> {
     let loaded = match source {
+        // hwloc sees nothing of it: it gets what was found.
+        Source::ThisMachine if is_unreadable() => match discover(source).and_then(|machine| machine_xml(&machine)) {
+            Ok(text) => {
+                return load(BuildFlags::INCLUDE_DISALLOWED, |builder| {
+                    builder.from_xml(&text).map_err(|_| "hwloc refuses it".into())
+                });
+            }
+            Err(_) => load(BuildFlags::INCLUDE_DISALLOWED, from_the_kernel),
+        },
         // As in `this_machine`, but for the attributes of memory, which are exported too.
         Source::ThisMachine => load(BuildFlags::INCLUDE_DISALLOWED, from_the_kernel),
         Source::File(path) => {
@@ -176,19 +218,6 @@ fn matrix(topology: &Topology, figure: &Figure, measured: &[Access]) -> String {
     let Some(values) = values.collect::<Option<Vec<u64>>>().filter(|_| nodes.len() > 1) else { return String::new() };
     let ids: Vec<usize> = nodes.iter().filter_map(|node| node.os_index()).collect();
     distances(figure.matrix, figure.kind, &ids, values.into_iter())
-}
-
-/// A matrix of distances between the nodes with these ids, row by row, of a kind of hwloc/distances.h.
-pub(super) fn distances(name: &str, kind: u8, ids: &[usize], values: impl Iterator<Item = u64>) -> String {
-    let nodes = ids.len();
-    let indexes: String = ids.iter().map(|id| format!("{id} ")).collect();
-    let values: String = values.map(|value| format!("{value} ")).collect();
-    format!(
-        "  <distances2 type=\"NUMANode\" nbobjs=\"{nodes}\" kind=\"{kind}\" name=\"{name}\" indexing=\"os\">\n    \
-         <indexes length=\"{}\">{indexes}</indexes>\n    <u64values length=\"{}\">{values}</u64values>\n  </distances2>\n",
-        indexes.len(),
-        values.len()
-    )
 }
 
 /// A figure as values of its attribute; nothing where nothing was measured.
@@ -225,18 +254,9 @@ fn whole_value(figure: &Figure, access: &Access) -> Option<u64> {
     (figure.of)(access).filter(|value| value.is_finite() && *value > 0.0).map(|value| (value.round() as u64).max(1))
 }
 
-/// Strands in hwloc's words of 32 bits, the highest first.
-pub(super) fn mask(strands: &[usize]) -> String {
-    let mut words = vec![0_u32; strands.iter().max().map_or(1, |most| most / 32 + 1)];
-    for strand in strands {
-        words[strand / 32] |= 1 << (strand % 32);
-    }
-    words.iter().rev().map(|word| format!("0x{word:08x}")).collect::<Vec<_>>().join(",")
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{mask, with_kinds};
+    use super::with_kinds;
     use crate::{Info, Kind, Source, discover, export_xml};
 
     /// Where hwloc has no kinds, or others, the text has those of the machine.
@@ -269,11 +289,5 @@ mod tests {
         }
         machine.kinds.truncate(1);
         assert_eq!(with_kinds(plain.clone(), &machine), plain);
-    }
-
-    #[test]
-    fn masks_are_written_as_hwloc_writes_them() {
-        assert_eq!(mask(&[0, 1]), "0x00000003");
-        assert_eq!(mask(&[33, 64]), "0x00000001,0x00000002,0x00000000");
     }
 }

@@ -12,12 +12,11 @@ use hwlocality::object::attributes::{CacheAssociativity, CacheAttributes, Object
 use hwlocality::object::distance::DistancesKind;
 use hwlocality::object::types::{CacheType, ObjectType};
 
-use super::describe::DOUBT;
-use super::export::{ALU_GROUPS, STATED};
 use super::inclusive::INCLUSIVE;
 use super::kinds::{self, ids};
+use super::notation::{ALU_GROUPS, DOUBT, NODE_CPUS, STATED};
 use super::scale::Scale;
-use crate::{AluSource, Cache, CacheHolds, Core, Group, Machine, NumaNode, Package, Strand, Usable};
+use crate::{AluSource, Cache, CacheHolds, Core, Group, Machine, NumaNode, Package, Strand, Usable, cpulist};
 
 /// Reads a loaded topology. All its strands count as usable.
 ///
@@ -41,6 +40,7 @@ pub(super) fn machine(
         Reader { machine, alus: Vec::new(), next_alu: 0, alu: None, caches: HashMap::new(), scale, bare, all };
     reader.visit(root, &Around::default());
     let Reader { mut machine, alus, alu, .. } = reader;
+    stated_nodes(topology, &mut machine);
     place_in_cores(&mut machine, &alus, alu_width);
     machine.alu = alu.unwrap_or(machine.alu);
     machine.doubts = infos(root, DOUBT);
@@ -287,12 +287,35 @@ fn local_nodes(object: &TopologyObject) -> Vec<&TopologyObject> {
     nodes
 }
 
+/// Gives the NUMA nodes that name their CPUs just those. No CPU is on two: a file in which one is loses what it names from there on.
+fn stated_nodes(topology: &Topology, machine: &mut Machine) {
+    let mut node_of = HashMap::new();
+    let mut stated = Vec::new();
+    for (index, node) in (0u32..).zip(topology.objects_with_type(ObjectType::NUMANode)) {
+        let Some(ids) = info(node, NODE_CPUS).and_then(|list| cpulist::parse(&list).ok()) else { continue };
+        if ids.len() + node_of.len() > machine.strands.len() {
+            break;
+        }
+        node_of.extend(ids.into_iter().map(|id| (id, index)));
+        stated.push(index);
+    }
+    for strand in machine.strands.iter_mut().filter(|_| !stated.is_empty()) {
+        strand.numa_nodes.retain(|node| !stated.contains(node));
+        strand.numa = strand.numa.filter(|node| !stated.contains(node));
+        if let Some(own) = node_of.get(&strand.os_id) {
+            strand.numa = Some(*own);
+            strand.numa_nodes.push(*own);
+            strand.numa_nodes.sort_unstable();
+        }
+    }
+}
+
 fn strands(object: &TopologyObject) -> u64 {
     object.cpuset().and_then(|set| set.weight()).map_or(0, |weight| weight as u64)
 }
 
 /// Fills in each strand's ranks within its core. The strands of a core follow each other.
-fn place_in_cores(machine: &mut Machine, alus: &[Option<u32>], alu_width: Option<u32>) {
+pub(super) fn place_in_cores(machine: &mut Machine, alus: &[Option<u32>], alu_width: Option<u32>) {
     let stated = alus.iter().any(Option::is_some) || alu_width.is_some();
     machine.alu = if stated { AluSource::Stated } else { AluSource::Assumed };
     let mut first = 0;

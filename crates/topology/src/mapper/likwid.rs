@@ -1,6 +1,7 @@
 //! Strands as LIKWID names them: by their numbers within a domain.
 
 use charz_data::Arrange;
+use charz_data::escape::counted;
 use std::collections::HashSet;
 use std::fmt;
 
@@ -88,7 +89,9 @@ impl Mapper for Likwid {
             }
             for number in numbers {
                 let strand = within.get(*number as usize).ok_or_else(|| {
-                    refuse(format!("the domain {domain} has {} CPUs, 0-{}", within.len(), within.len() - 1))
+                    let places: Vec<u32> = (0..).take(within.len()).collect();
+                    let has = counted(within.len(), "CPU");
+                    refuse(format!("the domain {domain} has {has}, {}", cpulist::print(&places)))
                 })?;
                 ids.push(strand.os_id);
             }

@@ -3,31 +3,36 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Mapper, Order, misfit};
-use crate::{Error, Machine, Usable, cpulist};
+use crate::cpulist::{self, Wanted};
+use crate::{Error, Machine, Usable};
 
 /// These strands in this order.
-struct List(Vec<u32>);
+struct List(Wanted);
 
 pub(super) fn read(text: &str) -> Result<(Box<dyn Mapper>, String), String> {
-    let ids = cpulist::parse(text)?;
-    let canonical = cpulist::print(&ids);
-    Ok((Box::new(List(ids)), canonical))
+    let wanted = Wanted::of(text)?;
+    let canonical = wanted.to_string();
+    Ok((Box::new(List(wanted)), canonical))
 }
 
 impl Mapper for List {
     fn order(&self, machine: &Machine) -> Result<Order, Error> {
-        check_usable(&self.0, machine)
-            .map_err(|reason| misfit(&format!("list:{}", cpulist::print(&self.0)), &reason))?;
-        Ok(Order::Strands(self.0.clone()))
+        let mut usable: Vec<u32> = machine.usable_strands().map(|strand| strand.os_id).collect();
+        usable.sort_unstable();
+        let ids = self.0.among(&usable).and_then(|ids| check_usable(&ids, machine).map(|()| ids));
+        ids.map(Order::Strands).map_err(|reason| misfit(&format!("list:{}", self.0), &reason))
     }
 
     fn order_of_ids(&self, usable: &[u32]) -> Option<Order> {
-        let all = self.0.iter().all(|id| usable.binary_search(id).is_ok());
-        all.then(|| Order::Strands(self.0.clone()))
+        let ids = self.0.among(usable).ok()?;
+        ids.iter().all(|id| usable.binary_search(id).is_ok()).then_some(Order::Strands(ids))
     }
 
     fn repeated(&self) -> Option<u32> {
-        first_repeated(&self.0)
+        match &self.0 {
+            Wanted::These(ids) | Wanted::Counted(ids) => first_repeated(ids),
+            Wanted::All | Wanted::AllBut(_) => None,
+        }
     }
 }
 

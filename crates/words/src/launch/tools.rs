@@ -140,9 +140,9 @@ fn likwid(placed: &Placed<'_>) -> Launch {
     let number = |seat: &u32| inside.iter().position(|strand| strand.os_id == *seat).map(|at| at as u32);
     let Some(numbers) = round.iter().map(number).collect::<Option<Vec<u32>>>() else { return without("likwid-pin") };
     notes.push(format!(
-        "In a cpuset of {} of {all} CPUs likwid-pin numbers these from 0: the line has CPUs {}.",
+        "In a cpuset of {} of {all} CPUs likwid-pin numbers these from 0: the line has {}.",
         inside.len(),
-        join(&round, ",")
+        cpulist::cpus(&round)
     ));
     Launch { notes, form: line(&format!("N:{}", join(&numbers, ",")), is_over) }
 }
@@ -275,7 +275,7 @@ fn kubernetes(placed: &Placed<'_>) -> Launch {
     let nodes = strands().filter_map(|strand| strand.numa).collect::<BTreeSet<u32>>().len();
     let cores = on_cores.len();
     let mut notes = vec![
-        format!("Kubernetes cannot name CPUs {}: a pod gets any {cpus} for itself.", cpulist::print(&ids)),
+        format!("Kubernetes cannot name {}: a pod gets any {cpus} for itself.", cpulist::cpus(&ids)),
         "The kubelet needs cpuManagerPolicy: static, and the pod requests equal to limits (Guaranteed).".to_owned(),
     ];
     let on_core = |core: u32| placed.machine.strands.iter().filter(|strand| strand.core == Some(core)).count();

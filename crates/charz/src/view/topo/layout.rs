@@ -55,7 +55,7 @@ pub(super) fn lines(machine: &Machine) -> Vec<String> {
     if !coreless.is_empty() {
         let mut ids: Vec<u32> = coreless.iter().flat_map(|strands| strands.iter().map(|strand| strand.os_id)).collect();
         ids.sort_unstable();
-        lines.push(format!("no core known: strands {}", cpulist::print(&ids)));
+        lines.push(format!("no core known: strands {}", cpulist::shown(&ids)));
     }
     lines
 }

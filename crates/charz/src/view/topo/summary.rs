@@ -204,7 +204,7 @@ fn sets(machine: &Machine, sets: Vec<Vec<u32>>) -> String {
     if sets.iter().all(within) && sets.len() > 1 {
         return String::new();
     }
-    let list = |set: Vec<u32>| shortened(&cpulist::print(&set).split(',').map(str::to_owned).collect::<Vec<_>>(), ",");
+    let list = |set: Vec<u32>| shortened(&cpulist::shown(&set).split(',').map(str::to_owned).collect::<Vec<_>>(), ",");
     shortened(&sets.into_iter().map(list).collect::<Vec<_>>(), " | ")
 }
 
@@ -252,13 +252,22 @@ pub(super) fn remarks(machine: &Machine, out: &mut dyn Write) -> io::Result<()> 
     if let Some(cpuset) = &usable.cpuset {
         let mut allowed: Vec<u32> = machine.usable_strands().map(|strand| strand.os_id).collect();
         allowed.sort_unstable();
-        let allowed = cpulist::print(&allowed);
+        // A file says what its machine allowed, and knows no mask.
+        let is_here = machine.source == Source::ThisMachine.to_string();
+        let list = |list: &str| cpulist::parse(list).map_or_else(|_| "none".to_owned(), |ids| cpulist::shown(&ids));
         let why = match &usable.affinity {
-            Some(affinity) if *affinity == allowed && *cpuset == allowed => "cpuset and affinity".to_owned(),
-            affinity => format!("cpuset {cpuset}, affinity {}", affinity.as_deref().unwrap_or("not known")),
+            None if !is_here => "by the file".to_owned(),
+            Some(affinity) if affinity == cpuset && cpulist::print(&allowed) == *cpuset => {
+                "cpuset and affinity".to_owned()
+            }
+            affinity => {
+                let affinity = affinity.as_ref().map_or_else(|| "not known".to_owned(), |affinity| list(affinity));
+                format!("cpuset {}, affinity {affinity}", list(cpuset))
+            }
         };
         let (some, all) = (usable.strands, machine.strands.len());
-        writeln!(out, "allowed: {some} of {}, {allowed} ({why})", counted(all, "CPU"))?;
+        let which = if allowed.is_empty() { String::new() } else { format!(", {}", cpulist::shown(&allowed)) };
+        writeln!(out, "allowed: {some} of {}{which} ({why})", counted(all, "CPU"))?;
     }
     if let Some(cpus) = usable.quota_cpus {
         writeln!(out, "CPU quota: {cpus:.2} CPUs")?;
@@ -271,7 +280,7 @@ pub(super) fn remarks(machine: &Machine, out: &mut dyn Write) -> io::Result<()> 
 
 fn cpus(mut ids: Vec<u32>) -> String {
     ids.sort_unstable();
-    format!("CPU{} {}", if ids.len() == 1 { "" } else { "s" }, cpulist::print(&ids))
+    cpulist::cpus(&ids)
 }
 
 fn info<'a>(kind: &'a Kind, name: &str) -> Option<&'a str> {

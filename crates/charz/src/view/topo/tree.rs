@@ -120,7 +120,7 @@ fn numa_node(machine: &Machine, index: u32) -> String {
 }
 
 fn strand_ids(strands: &[Strand]) -> String {
-    let ids = |strands: &[Strand]| cpulist::print(&strands.iter().map(|strand| strand.os_id).collect::<Vec<_>>());
+    let ids = |strands: &[Strand]| cpulist::shown(&strands.iter().map(|strand| strand.os_id).collect::<Vec<_>>());
     let groups: Vec<&[Strand]> =
         strands.chunk_by(|a, b| (a.core, a.alu) == (b.core, b.alu) || a.core.is_none()).collect();
     let noun = if strands.len() == 1 { "strand" } else { "strands" };
