@@ -12,6 +12,9 @@ use crate::words::words;
 /// The name of the kernel that a program is measured as.
 pub const COMMAND: &str = "command";
 
+/// Variables by which OpenMP runtimes bind threads themselves, or choose the CPUs for them.
+pub const BINDING: [&str; 5] = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "KMP_HW_SUBSET"];
+
 /// How the reason of a run begins whose output has no line that the expression of `--value` matches.
 pub const NO_MATCH: &str = "the program printed no value: no line matches";
 

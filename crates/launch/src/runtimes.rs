@@ -19,9 +19,6 @@ const COUNTS: [&str; 9] = [
     "PYTHON_CPU_COUNT",
 ];
 
-/// Variables by which OpenMP runtimes bind threads themselves.
-pub const BINDING: [&str; 4] = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"];
-
 /// Variables and values with which runtimes use as many threads as there are seats, and leave these where they are.
 ///
 /// Of a program that is followed, a runtime that binds would move threads off their seats. LLVM's sets masks even with `OMP_PROC_BIND`

@@ -7,6 +7,7 @@ mod discover;
 mod error;
 mod mapper;
 mod memory;
+mod modes;
 #[doc(hidden)]
 pub mod parsers;
 mod placement;
@@ -27,5 +28,6 @@ pub use mapper::{
     parse_mappings,
 };
 pub use memory::memory_homes;
+pub use modes::modes;
 pub use placement::{Placement, place};
 pub use usable::Present;

@@ -40,6 +40,9 @@ pub(crate) struct TopoArgs {
     /// Wait for another charz that is measuring on this machine, instead of refusing
     #[arg(long, requires = "measured")]
     pub(crate) wait: bool,
+    /// Add a line per mode of the machine: sub-NUMA nodes, chiplets, confidential guest, core scheduling, cpuset partition, isolated CPUs
+    #[arg(short, long, conflicts_with_all = ["format", "json", "measured", "output"])]
+    pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
 }
@@ -75,6 +78,9 @@ const CARD_SPAN: &str = "3ms";
 pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<topo::Options, Error> {
     let source = Source::of(&args.source.topology);
     let Some(measured) = args.measured else {
+        if args.verbose {
+            return Ok(topo::Options::Said { source, format: &topo_page::VERBOSE });
+        }
         let said = |format: &'static topo_page::Format| topo::Options::Said { source: source.clone(), format };
         let others = [
             (topo_page::XML.0, topo::Options::Xml { source: source.clone(), measured: None }),

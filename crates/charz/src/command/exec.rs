@@ -22,6 +22,7 @@ use crate::view::look;
 use crate::view::passport::{self, Passport};
 use charz_data::MemoryPolicy;
 use charz_data::escape::quote;
+use charz_data::program::BINDING;
 
 pub struct Options {
     pub mapping: Mapping,
@@ -92,7 +93,7 @@ fn launch(options: Options, quota: Option<f64>) -> Result<(Launch, Follow, Vec<S
         let set = variables.iter().find(|(set, _)| *set == name);
         set.is_some_and(|(_, value)| std::env::var_os(name).is_some_and(|own| own == value.as_str()))
     };
-    let bind = runtimes::BINDING.iter().filter(|name| is_own(name) && !is_as_set(name));
+    let bind = BINDING.iter().filter(|name| is_own(name) && !is_as_set(name));
     let own = bind.map(|name| (*name).to_owned()).collect();
     let environment = variables.into_iter().filter(|(name, _)| *name == runtimes::SEATS || !is_own(name));
     Ok((

@@ -9,7 +9,8 @@ mod tree;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use charz_topology::{Machine, Mapping, Strand, place};
+use charz_topology::{Info, Machine, Mapping, Strand, modes, place};
+use serde::Serialize;
 
 use charz_analysis::figure::{Body, Figure, MachineDiagram, Order};
 use charz_analysis::page;
@@ -47,8 +48,21 @@ pub const XML: (&str, &str) = (
 );
 pub const PNG: (&str, &str) = ("png", "Boxes as a bitmap for a file, where charz was built with it.");
 
+/// The default with more lines, which `--verbose` asks for.
+#[rustfmt::skip]
+pub static VERBOSE: Format = Format { name: "summary", about: "", write: |machine, look, out| folded(look.tables, out, |out| ascii::within(look, out, |out| summary::write_all(machine, look.tables, out))) };
+
+/// A machine with its modes, of which reports keep none.
+#[derive(Serialize)]
+struct Whole<'a> {
+    #[serde(flatten)]
+    machine: &'a Machine,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    modes: Vec<Info>,
+}
+
 fn json(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
-    json::write_compact(machine, out)?;
+    json::write_compact(&Whole { machine, modes: modes(machine) }, out)?;
     writeln!(out)
 }
 

@@ -8,6 +8,7 @@ use std::process::ExitStatus;
 use std::slice;
 use std::time::{Duration, Instant};
 
+use charz_data::program::BINDING;
 use charz_data::report::{Ending, Evidence, Invocation, Lap, Run};
 use charz_data::{Better, Program, ProgramValue, units};
 use charz_kernels::Stop;
@@ -237,7 +238,7 @@ impl<'a> Site<'a> {
 
     fn launch(&self, words: &Words, seats: &[Option<u32>], rank: Option<usize>) -> Launch {
         // Those of the user's shell would put threads elsewhere.
-        let unset = runtimes::BINDING.map(|name| (name.into(), None)).into_iter().chain(plain_numbers());
+        let unset = BINDING.map(|name| (name.into(), None)).into_iter().chain(plain_numbers());
         let usual = runtimes::variables(seats, self.order.follow())
             .into_iter()
             .map(|(name, value)| (name.into(), Some(value.into())));

@@ -12,7 +12,7 @@ use charz_system::sysfs::{self, Listing};
 use super::hwloc::place_in_cores;
 use crate::{Cache, CacheHolds, Core, Machine, NumaNode, Package, Strand, cpulist};
 
-/// Which part a strand is in, as the kernel lists it: the first CPU of its set, how many it has, and what tells sets apart beside these.
+/// Which part a strand is in, as the kernel lists it: the first CPU of its set, how many it has, and the part's number.
 type Key = (u32, usize, Option<u32>);
 
 /// Gives a machine that hwloc described what the kernel lists, with a doubt for each kind of part where they differ.

@@ -227,7 +227,8 @@ impl Type {
             (Self::Machine | Self::Group, _) | (_, Self::Group | Self::Pu) => true,
             // The caches of one level for data and for instructions may be in either order.
             (Self::Cache(outer, a), Self::Cache(inner, b)) => outer > inner || (outer == inner && a != b),
-            (Self::Cache(..), Self::Package | Self::Die) => false,
+            // Of a guest an L3 can be that of several packages.
+            (Self::Cache(level, _), Self::Package | Self::Die) => level >= 3,
             (Self::Package | Self::Die | Self::Core, Self::Package) | (Self::Die | Self::Core, Self::Die) => false,
             (Self::Core, Self::Core | Self::Numa) | (Self::Numa, Self::Numa) => false,
             _ => true,
@@ -277,6 +278,7 @@ mod tests {
         accepts("pu:8(indexes=4*2:1*4)", None);
         accepts("group:2 pack:2 group:2 core:1 group:1 pu:3", Some(3));
         accepts("Package:64 Core:128 PU:8", None);
+        accepts("L3Cache:1(size=16777216) [NUMANode] Package:2 L2Cache:1(size=262144) Core:1 PU:1", None);
     }
 
     #[test]
@@ -335,6 +337,7 @@ mod tests {
         refuses("   ", "no levels");
         refuses("core:2 pack:2 pu:2", "cannot be inside Core");
         refuses("l2:2 l3:2 pu:2", "L3 cannot be inside L2");
+        refuses("l2:2 pack:2 pu:2", "Package cannot be inside L2");
         refuses("foo:2", "no type \"foo\"");
         refuses("2 3 4", "no type");
         refuses("p:2", "no type");

@@ -17,7 +17,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use self::object::{Objects, attributes};
 pub(super) use self::rewrite::escaped;
-use self::rewrite::{Rewrite, is_readable};
+use self::rewrite::{Rewrite, is_readable, second_device};
 use crate::error::quote;
 
 /// The largest file in bytes. hwloc writes about 1.5 KiB a strand for the largest machines there are.
@@ -137,6 +137,10 @@ struct Document {
     /// The names of the elements that are open.
     open: Vec<String>,
     topology: bool,
+    /// Whether the format is hwloc 3's: that of version 2, with infos of the topology behind the objects, and other numbers of devices.
+    is_third: bool,
+    /// The identity of the last object, where the file gives none to the first: hwloc's own tests take them out.
+    identity: Option<u64>,
     objects: Objects,
     /// What hwloc gets.
     text: Rewrite,
@@ -155,12 +159,12 @@ impl Document {
                 self.element(start)?;
                 self.objects.enter(start.name().0);
                 self.objects.leave(start.name().0)?;
-                self.text.end(start.name().0);
+                self.end_element(start.name().0);
             }
             Event::End(_) => {
                 if let Some(name) = self.open.pop() {
                     self.objects.leave(&name)?;
-                    self.text.end(&name);
+                    self.end_element(&name);
                 }
             }
             Event::Decl(declaration) => {
@@ -203,7 +207,7 @@ impl Document {
         if !is_readable(name) {
             return Err(format!("it holds the element {}, which no topology has", quote(name)));
         }
-        let attributes = attributes(start)?;
+        let mut attributes = attributes(start)?;
         if self.open.is_empty() {
             if name != "topology" || self.topology {
                 return Err(format!("it holds the element {} where a topology should be", quote(name)));
@@ -212,14 +216,34 @@ impl Document {
             // Version 1 had no number.
             let version = attributes.iter().find(|(name, _)| name == "version");
             self.objects.strict = version.is_some();
-            if let Some((_, version)) = version.filter(|(_, version)| !version.starts_with("2.")) {
+            if let Some((_, version)) =
+                version.filter(|(_, version)| !["2.", "3."].iter().any(|known| version.starts_with(known)))
+            {
                 return Err(format!(
-                    "its format has version {}; versions 1 and 2 can be read: lstopo --export-xml-flags v2 writes version 2",
+                    "its format has version {}; versions 1 to 3 can be read: `lstopo --if xml -i FILE --export-xml-flags v2 NEW.xml` \
+                     writes version 2",
                     quote(version)
                 ));
             }
+            self.is_third = version.is_some_and(|(_, version)| version.starts_with("3."));
         }
-        self.text.begin(name, &attributes);
+        if self.is_third {
+            for (name, value) in &mut attributes {
+                match name.as_str() {
+                    "version" => "2.0".clone_into(value),
+                    "osdev_type" => *value = second_device(value),
+                    _ => {}
+                }
+            }
+        }
+        if name == "object" && self.objects.strict && !attributes.iter().any(|(name, _)| name == "gp_index") {
+            let is_first = self.objects.is_empty();
+            self.identity = self.identity.or(is_first.then_some(0)).map(|last| last + 1);
+            attributes.extend(self.identity.map(|identity| ("gp_index".to_owned(), identity.to_string())));
+        }
+        if !self.is_left_out(name) {
+            self.text.begin(name, &attributes);
+        }
         match name {
             "object" if !matches!(self.open.last().map(String::as_str), Some("topology" | "object")) => {
                 Err("it has an object outside of all objects".to_owned())
@@ -227,6 +251,17 @@ impl Document {
             "object" => self.objects.object(&attributes),
             _ => Ok(()),
         }
+    }
+
+    fn end_element(&mut self, name: &str) {
+        if !self.is_left_out(name) {
+            self.text.end(name);
+        }
+    }
+
+    /// An info of the topology: hwloc 2 has none, and reads nothing behind one.
+    fn is_left_out(&self, name: &str) -> bool {
+        self.is_third && name == "info" && self.open.len() == 1
     }
 
     fn end(&self) -> Result<(), String> {
@@ -287,6 +322,45 @@ mod tests {
         for end in 1..text.len() {
             assert!(decode(text[..end].into()).and_then(|text| check(&text)).is_err(), "cut at {end}");
         }
+    }
+
+    #[test]
+    fn version_3_is_given_to_hwloc_as_version_2() {
+        let device =
+            r#"<object type="OSDev" gp_index="9" name="eth0" osdev_type="16"><info name="a" value="b"/></object>"#;
+        let kinds = r#"<info name="OSName" value="Linux"/><cpukind cpuset="0x2" forced_efficiency="1"/><cpukind cpuset="0x1" forced_efficiency="0"/>"#;
+        let third = machine(&(second() + device))
+            .replace("\"2.0\"", "\"3.0\"")
+            .replace("</topology>", &format!("{kinds}</topology>"));
+        let text = check(&third).unwrap();
+        assert!(text.contains("osdev_type=\"2\"") && text.contains("name=\"a\"") && !text.contains("OSName"), "{text}");
+        let machine = crate::discover::from_xml(&text, String::new()).unwrap();
+        assert_eq!((machine.strands.len(), machine.kinds.len()), (2, 2), "what is behind the infos is read too");
+        let bare = [1, 2, 3, 4, 9].iter().fold(third, |text, id| text.replace(&format!(" gp_index=\"{id}\""), ""));
+        let again = crate::discover::from_xml(&check(&bare).unwrap(), String::new()).unwrap();
+        assert_eq!(again, machine, "identities are of no consequence");
+    }
+
+    /// hwloc 1 writes an empty nodeset of it.
+    #[test]
+    fn version_1_may_have_a_node_without_memory() {
+        let of = |id: u32, bits: &str, nodeset: &str| {
+            let strand = object("PU", bits, 9, "").replace("os_index=\"0\"", &format!("os_index=\"{id}\""));
+            let sets = format!("nodeset=\"{nodeset}\" complete_nodeset=\"0x{:x}\"", 1 << id);
+            let node =
+                object("NUMANode", bits, 9, &strand).replacen("nodeset=\"0x1\" complete_nodeset=\"0x1\"", &sets, 1);
+            node.replacen("os_index=\"0\"", &format!("os_index=\"{id}\""), 1)
+        };
+        let file = |second: &str| {
+            let nodes = of(0, "0x1", "0x1") + &of(1, "0x2", second);
+            format!("<topology>{}</topology>", object("Machine", "0x3", 9, &nodes))
+                .replace(" gp_index=\"9\"", "")
+                .replacen("complete_nodeset=\"0x1\"", "complete_nodeset=\"0x3\"", 1)
+        };
+        let machine = crate::discover::from_xml(&check(&file("0x0")).unwrap(), String::new()).unwrap();
+        let strands: Vec<u32> = machine.strands.iter().map(|strand| strand.os_id).collect();
+        assert_eq!(strands, [0, 1]);
+        refuses(&file("0x4"), "not its own bit");
     }
 
     /// A machine of one NUMA node, which hwloc 1 wrote as that node.
@@ -359,7 +433,8 @@ mod tests {
         refuses("<!-- nothing -->", "no topology");
         refuses("<topology></object>", "broken");
         refuses(&format!("<topology><a{}></b>", "\u{1b}".repeat(4000)), "no topology has");
-        refuses("<topology version=\"3.0\"/>", "version \"3.0\"");
+        refuses("<topology version=\"4.0\"/>", "version \"4.0\"");
+        refuses("<topology version=\"3.0\"/>", "no strands");
         refuses("<a\u{1b}[2J/>", "which no topology has");
         assert!(decode(vec![0x1f, 0x8b, 8]).unwrap_err().contains("gunzip"));
         assert!(decode(vec![0xff, 0xfe, b'<', 0]).unwrap_err().contains("not UTF-8"));

@@ -3,6 +3,7 @@ use std::process::Command;
 use proptest::prelude::*;
 
 use super::*;
+use charz_data::program::BINDING;
 use charz_estimate::fixtures::report;
 
 /// Two sockets of two cores of two strands.
@@ -72,8 +73,8 @@ fn every_tool_asks_for_the_memory_that_was_measured() {
             assert!(words.iter().any(|word| found.contains(word)), "{}, {memory}: {found}", tool.name);
         }
     }
-    let gomp =
-        "env -u OMP_PROC_BIND -u OMP_PLACES OMP_NUM_THREADS=1 GOMP_CPU_AFFINITY=4 numactl --interleave=0-1 PROGRAM";
+    let gomp = "env -u OMP_PROC_BIND -u OMP_PLACES -u KMP_AFFINITY -u KMP_HW_SUBSET OMP_NUM_THREADS=1 GOMP_CPU_AFFINITY=4 \
+                numactl --interleave=0-1 PROGRAM";
     check_line("gomp", &[4], MemoryHome::Interleaved, gomp);
     let pod = launch("kubernetes", &seated(&[0, 2]), MemoryHome::Interleaved).notes.join("\n");
     assert!(pod.contains("put numactl --interleave=0-1 before") && !pod.contains("single-numa-node"), "{pod}");
@@ -176,20 +177,26 @@ fn a_line_that_floats_binds_nothing() {
         assert!(launch.form != Form::Without || launch.notes[0].starts_with("auto binds nothing"), "{}", tool.name);
     }
     let line = launch("omp-places", &[None, None], MemoryHome::Local).line(PROGRAM);
-    let binds_nothing = "-u GOMP_CPU_AFFINITY -u KMP_AFFINITY -u OMP_PLACES OMP_NUM_THREADS=2 OMP_PROC_BIND=false";
+    let unset = "-u GOMP_CPU_AFFINITY -u KMP_AFFINITY -u KMP_HW_SUBSET -u OMP_PLACES";
+    let binds_nothing = format!("{unset} OMP_NUM_THREADS=2 OMP_PROC_BIND=false");
     assert_eq!(line, Some(format!("env {binds_nothing} PROGRAM")));
 }
 
 #[test]
 fn what_another_tool_exported_does_not_bind() {
-    for (before, after, gone) in [
-        ("omp-places", "gomp", "OMP_PROC_BIND OMP_PLACES"),
-        ("gomp", "omp-places", "GOMP_CPU_AFFINITY"),
-        ("kmp", "omp-places", "KMP_AFFINITY"),
-    ] {
-        let script = |tool| launch(tool, &seated(&[4, 0]), MemoryHome::Local).script();
-        let found = shell(&format!("{}{}printenv {gone} || true", script(before), script(after)));
-        assert_eq!(found, "", "{before}, then {after}");
+    let own = [
+        ("omp-places", &["OMP_PROC_BIND", "OMP_PLACES"][..]),
+        ("gomp", &["GOMP_CPU_AFFINITY"]),
+        ("kmp", &["KMP_AFFINITY"]),
+    ];
+    for (tool, own) in own {
+        let script = launch(tool, &seated(&[4, 0]), MemoryHome::Local).script();
+        let set = BINDING.map(|name| format!("export {name}=x\n")).concat();
+        let left = shell(&format!(
+            "{set}{script}for name in {}; do printenv $name >/dev/null && echo $name; done; true",
+            BINDING.join(" ")
+        ));
+        assert_eq!(left.split_whitespace().collect::<Vec<_>>(), own, "{tool}");
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Form, Launch, Placed, Tool};
 use charz_data::escape::counted;
+use charz_data::program::BINDING;
 use charz_data::report::MemoryHome;
 use charz_data::{Arrange, cpulist};
 
@@ -82,9 +83,13 @@ pub(super) fn memory_word(placed: &Placed<'_>) -> Option<String> {
     }
 }
 
-fn openmp(placed: &Placed<'_>, more: Vec<(&'static str, Option<String>)>) -> Launch {
+/// The variables that bind and are not set here are removed: a module may have set them, each runtime prefers another, and a program may
+/// have two runtimes.
+fn openmp(placed: &Placed<'_>, set: &[(&'static str, Option<String>)]) -> Launch {
     let threads = ("OMP_NUM_THREADS", Some(placed.seats.len().to_string()));
-    Launch { notes: Vec::new(), form: Form::Variables([threads].into_iter().chain(more).collect()) }
+    let others = BINDING.into_iter().filter(|name| !set.iter().any(|(own, _)| own == name)).map(|name| (name, None));
+    let variables = others.chain([threads]).chain(set.iter().cloned()).collect();
+    Launch { notes: Vec::new(), form: Form::Variables(variables) }
 }
 
 /// With as many places as threads, and `close`, thread `i` gets place `i`. With fewer places OpenMP would put neighbours on one place
@@ -93,29 +98,19 @@ fn omp_places(placed: &Placed<'_>) -> Launch {
     let places =
         placed.bound().map(|seats| seats.iter().map(|seat| format!("{{{seat}}}")).collect::<Vec<_>>().join(","));
     let bind = if places.is_some() { "close" } else { "false" };
-    openmp(
-        placed,
-        vec![
-            // Runtimes that know these prefer them.
-            ("GOMP_CPU_AFFINITY", None),
-            ("KMP_AFFINITY", None),
-            ("OMP_PROC_BIND", Some(bind.to_owned())),
-            ("OMP_PLACES", places),
-        ],
-    )
+    openmp(placed, &[("OMP_PROC_BIND", Some(bind.to_owned())), ("OMP_PLACES", places)])
 }
 
-/// The library prefers the standard's variables.
 fn gomp(placed: &Placed<'_>) -> Launch {
     let list = placed.bound().map(|seats| join(&seats, " "));
-    openmp(placed, vec![("OMP_PROC_BIND", None), ("OMP_PLACES", None), ("GOMP_CPU_AFFINITY", list)])
+    openmp(placed, &[("GOMP_CPU_AFFINITY", list)])
 }
 
 /// Thread `i` gets entry `i` of the list, starting over at its end.
 fn kmp(placed: &Placed<'_>) -> Launch {
     let list = |seats: Vec<u32>| format!("granularity=fine,proclist=[{}],explicit", join(&seats, ","));
     let affinity = placed.bound().map_or_else(|| "none".to_owned(), list);
-    openmp(placed, vec![("KMP_AFFINITY", Some(affinity))])
+    openmp(placed, &[("KMP_AFFINITY", Some(affinity))])
 }
 
 /// In a cpuset, or under a mask, likwid-pin takes ids for numbers within it, though not on aarch64; behind `N:` they are such numbers
@@ -220,11 +215,21 @@ fn impi(placed: &Placed<'_>) -> Launch {
         return Launch { notes: Vec::new(), form: command(&["mpirun", "-genv", "I_MPI_PIN", "off", "-n", &ranks]) };
     };
     let list = join(&seats, ",");
-    let words = ["mpirun", "-genv", "I_MPI_PIN_PROCESSOR_LIST", &list, "-n", &ranks];
-    Launch {
-        notes: vec!["Unset I_MPI_PIN_DOMAIN: with it Intel MPI ignores the list.".to_owned()],
-        form: command(&words),
-    }
+    // With a domain it ignores the list.
+    let words = [
+        "env",
+        "-u",
+        "I_MPI_PIN_DOMAIN",
+        "-u",
+        "I_MPI_PIN",
+        "mpirun",
+        "-genv",
+        "I_MPI_PIN_PROCESSOR_LIST",
+        &list,
+        "-n",
+        &ranks,
+    ];
+    Launch { notes: Vec::new(), form: command(&words) }
 }
 
 /// systemd.resource-control(5): `AllowedCPUs=` needs the cpuset controller of cgroup v2, which the system's manager has.

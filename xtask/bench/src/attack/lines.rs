@@ -7,6 +7,7 @@ use super::grammar::Verb;
 /// `_` stands for a space in a word. A file that a line reads is one of [`super::reports::bases`], or no line of it would be right.
 pub const LINES: [&str; 72] = [
     "topo",
+    "topo -v",
     "topo --measured r.json",
     "topo --topology m.xml",
     "topo --format svg --output page.svg",

@@ -7,7 +7,7 @@ use charz_analysis::page::core_name;
 use charz_data::escape::{counted, plain};
 use charz_data::units;
 use charz_render::grid::columns;
-use charz_topology::{CacheHolds, Kind, Machine, NumaNode, Source, Strand, cpulist};
+use charz_topology::{CacheHolds, Info, Kind, Machine, NumaNode, Source, Strand, cpulist, modes};
 
 use super::layout;
 use charz_measure::doctor::under_hypervisor;
@@ -19,6 +19,15 @@ const WIDE: usize = 100;
 const LIST: usize = 48;
 
 pub(super) fn write(machine: &Machine, width: usize, out: &mut dyn Write) -> io::Result<()> {
+    page(machine, width, &[], out)
+}
+
+/// The same with a line per mode of the machine.
+pub(super) fn write_all(machine: &Machine, width: usize, out: &mut dyn Write) -> io::Result<()> {
+    page(machine, width, &modes(machine), out)
+}
+
+fn page(machine: &Machine, width: usize, modes: &[Info], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}\n", totals(machine))?;
     levels(machine, width, out)?;
     writeln!(out)?;
@@ -26,6 +35,9 @@ pub(super) fn write(machine: &Machine, width: usize, out: &mut dyn Write) -> io:
     writeln!(out)?;
     if machine.alu.is_known() {
         writeln!(out, "Strands in parentheses share an ALU group.")?;
+    }
+    for mode in modes {
+        writeln!(out, "{}: {}", mode.name, plain(&mode.value))?;
     }
     remarks(machine, out)?;
     writeln!(out, "every CPU: --format table   drawing: --format boxes   nested: --format tree")
@@ -294,8 +306,6 @@ fn clock(kind: &Kind) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use charz_topology::Info;
-
     use super::super::tests::{show, synthetic};
     use super::*;
 

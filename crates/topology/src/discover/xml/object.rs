@@ -104,6 +104,11 @@ pub(super) struct Objects {
 }
 
 impl Objects {
+    /// Whether none was checked so far.
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty() && self.last.is_none()
+    }
+
     /// What is missing at the end of the file.
     pub(super) fn end(&self) -> Result<(), String> {
         if self.strands.is_empty() {
@@ -214,8 +219,13 @@ impl Objects {
 
     fn node(&mut self, os_index: Option<&str>, sets: &Sets) -> Result<(), String> {
         let id = possible_id(os_index).ok_or_else(|| format!("a NUMANode has no os_index up to {MAX_ID}"))?;
-        let set = sets.nodes.as_ref().filter(|set| set.is_only(id));
-        let set = set.filter(|_| sets.all_nodes.as_ref().is_none_or(|all| all.is_only(id)));
+        let all = sets.all_nodes.as_ref();
+        let set = sets.nodes.as_ref().filter(|_| all.is_none_or(|all| all.is_only(id)));
+        // In version 1 a node without memory has an empty set.
+        let is_bare = |set: &Set| set.is_empty() && !self.strict && all.is_some();
+        let set = set
+            .filter(|set| set.is_only(id) || is_bare(set))
+            .map(|set| if is_bare(set) { all.unwrap_or(set) } else { set });
         let set = set.ok_or_else(|| format!("the nodeset of NUMANode {id} is not its own bit"))?;
         if set.meets(&self.node_set) {
             return Err(format!("the NUMANode {id} is there twice"));

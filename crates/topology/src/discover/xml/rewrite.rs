@@ -82,6 +82,13 @@ pub(super) fn is_readable(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
+/// hwloc 2's number of a kind of device, from hwloc 3's set of them: storage, memory, GPU, coprocessor, network, OpenFabrics, DMA.
+pub(super) fn second_device(kinds: &str) -> String {
+    const SECOND: [(u32, &str); 7] = [(4, "1"), (8, "5"), (32, "3"), (16, "2"), (64, "4"), (1, "0"), (2, "0")];
+    let kinds: u32 = kinds.parse().unwrap_or(0);
+    SECOND.iter().find(|(kind, _)| kinds & kind != 0).map_or("0", |(_, second)| second).to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::Rewrite;
