@@ -193,7 +193,7 @@ fn slurm_is_given_the_name_that_it_knows() {
     ] {
         let found = line(host, known, other);
         let reason =
-            name.map(|name| format!("scontrol update nodename={name} state=drain reason=\"charz: core CPUs 5 -10%"));
+            name.map(|name| format!("scontrol update nodename={name} state=drain reason=\"charz: core CPU 5 -10%"));
         let is_it = found.as_ref().zip(reason.as_ref()).is_some_and(|(found, reason)| found.starts_with(reason));
         assert!(is_it || (found.is_none() && reason.is_none()), "{host}: {found:?}");
     }
