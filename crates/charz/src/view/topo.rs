@@ -163,7 +163,7 @@ mod tests {
         machine.source = evil.to_owned();
         machine.packages[0].model = Some(evil.to_owned());
         machine.numa_nodes[0].subtype = Some(evil.to_owned());
-        let info = charz_topology::Info { name: evil.to_owned(), value: evil.to_owned() };
+        let info = Info { name: evil.to_owned(), value: evil.to_owned() };
         let how_known = evil.to_owned();
         machine.kinds = vec![charz_topology::Kind { speed_rank: Some(0), how_known, infos: vec![info], strands: 2 }];
         for format in FORMATS {
