@@ -46,7 +46,8 @@ fn of_structure(machine: &Machine) -> Vec<Info> {
         let parts: BTreeSet<(Option<u32>, Option<u32>)> =
             machine.strands.iter().map(|strand| (of(strand), machine.package_of(strand))).collect();
         let different: BTreeSet<Option<u32>> = parts.iter().map(|(part, _)| *part).collect();
-        let is_whole = different.len() == parts.len() && !different.contains(&None) && parts.len() % sockets == 0;
+        let is_whole =
+            different.len() == parts.len() && !different.contains(&None) && parts.len().is_multiple_of(sockets);
         Some(parts.len() / sockets).filter(|each| is_whole && *each > 1)
     };
     let mut modes = Vec::new();

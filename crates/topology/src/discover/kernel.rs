@@ -226,6 +226,9 @@ fn nodes(machine: &mut Machine, listing: &Listing) -> BTreeSet<u32> {
 /// The caches of a strand, each by its level, what it holds and the set that shares it.
 type CacheKey = (u32, u8, u32, usize);
 
+/// Caches of a level, each with the positions of its strands.
+type Shared = BTreeMap<CacheKey, (sysfs::Cache, Vec<usize>)>;
+
 fn caches(machine: &mut Machine, listing: &Listing) -> BTreeSet<u32> {
     let number = |holds: CacheHolds| super::inclusive::number(holds);
     let of_listed =
@@ -254,7 +257,7 @@ fn caches(machine: &mut Machine, listing: &Listing) -> BTreeSet<u32> {
         return differ;
     }
     // Outer ones before those inside them, as hwloc has them.
-    let mut found: BTreeMap<(u32, u8), BTreeMap<CacheKey, (sysfs::Cache, Vec<usize>)>> = BTreeMap::new();
+    let mut found: BTreeMap<(u32, u8), Shared> = BTreeMap::new();
     for (at, strand) in machine.strands.iter().enumerate() {
         for cache in listing.cpus.get(&strand.os_id).into_iter().flat_map(|cpu| &cpu.caches) {
             let Some(key) = of_listed(cache) else { continue };
