@@ -31,8 +31,15 @@ pub(super) fn proc(data: &[u8]) {
     let _ = meminfo::bytes(text, "MemAvailable");
     let _ = Status::new(text).cpus();
     let memory_bytes = Some(u64::MAX);
-    let node =
-        NumaNode { os_id: None, subtype: None, memory_bytes, memory_side_cache_bytes: None, strands: 1, usable: true };
+    let node = NumaNode {
+        os_id: None,
+        subtype: None,
+        memory_bytes,
+        memory_side_cache_bytes: None,
+        tier: None,
+        strands: 1,
+        usable: true,
+    };
     if let Some(doubt) = parsers::memory_doubt(&[node.clone(), node], [&[0], &[0]], text, None) {
         assert_readable(&doubt);
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use charz_data::card::Metric;
-use charz_data::machine::{Group, Info, Kind};
+use charz_data::machine::{Device, DeviceKind, Group, Info, Kind};
 use charz_data::program::{ProgramFile, ProgramIdentity};
 use charz_data::report::fixtures::{barren, cell, report};
 use charz_data::report::{
@@ -314,6 +314,17 @@ pub(super) fn everything(id: usize, value: ProgramValue) -> Report {
     report.plan.program_identity = Some(ProgramIdentity { folder: "x".into(), files: vec![file] });
     report.machine.groups = vec![Group { what: "die".into(), strands: 2 }];
     let infos = vec![Info { name: "CoreType".into(), value: "x".into() }];
+    let device = Device {
+        names: vec!["x".into()],
+        kind: DeviceKind::Nic,
+        model: Some("x".into()),
+        pci: Some("x".into()),
+        pci_root: Some("x".into()),
+        package: None,
+        numa: None,
+        cpus: "x".into(),
+    };
+    report.machine.devices = vec![device];
     report.machine.kinds = vec![Kind { speed_rank: None, how_known: "x".into(), infos, strands: 2 }];
     report.complete = false;
     report.id = format!("{id:032x}");

@@ -7,6 +7,7 @@
 mod about;
 mod bounds;
 mod cells;
+mod devices;
 mod dots;
 mod doubts;
 mod families;
@@ -45,6 +46,7 @@ use charz_words::findings::findings;
 
 pub use crate::source::Source;
 pub use about::{About, Difference, Fact};
+pub use devices::{DeviceRow, device_rows};
 pub use doubts::Doubt;
 use doubts::doubts;
 pub use machine::{core_name, nest};

@@ -26,10 +26,11 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use charz_topology::{Mapping, Source, discover, place};
+use charz_topology::{Mapping, Near, Source, discover, place};
 
 use crate::exit::{Error, Exit};
 use crate::view::config::{self, Setting};
+use crate::view::progress::note;
 use crate::view::{explain, kernels, placement, present};
 use charz_data::checks::Check;
 use charz_data::report;
@@ -44,6 +45,8 @@ pub enum Command {
     Map {
         mapping: Mapping,
         threads: usize,
+        /// The device whose CPUs and memory come first.
+        near: Option<String>,
         source: Source,
         format: &'static placement::Format,
     },
@@ -89,10 +92,13 @@ impl Command {
     pub fn run(self, out: &mut dyn Write) -> Result<Exit, Error> {
         match self {
             Command::Topo(options) => topo::run(*options, out),
-            Command::Map { mapping, threads, source, format } => {
+            Command::Map { mapping, threads, near, source, format } => {
                 let machine = discover(&source)?;
-                let placement = place(&mapping.order(&machine)?, threads);
-                format.write.show(&machine, &mapping, &placement, out)?;
+                let near = near.map(|device| Near::of(&machine, &device)).transpose()?;
+                let order = mapping.order(&machine)?;
+                let placement = place(&near.as_ref().map_or(Ok(order.clone()), |near| near.order(order))?, threads);
+                near.iter().filter_map(|near| placement::spilled(near, &placement.seats)).for_each(|text| note(&text));
+                format.write.show(&machine, &mapping, &placement, near.as_ref(), out)?;
                 Ok(Exit::Done)
             }
             Command::Kernels { of, format } => present(format, &of, out).map(|()| Exit::Done),

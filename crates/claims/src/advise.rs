@@ -181,6 +181,8 @@ pub struct Advice<'a> {
     pub memory: Vec<Relation<'a>>,
     /// Where the machine delivered less than it can: how much, and whether the advice is by that.
     pub shared: Option<Shared<'a>>,
+    /// Where the memory is to be, if that is asked for.
+    pub asked_home: Option<MemoryHome>,
     /// The report.
     pub report: &'a Report,
 }
@@ -338,6 +340,7 @@ impl<'a> Advice<'a> {
             memory: extras::memory(&best, &rivals, all),
             regret,
             shared: None,
+            asked_home: None,
             report,
         })
     }

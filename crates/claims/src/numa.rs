@@ -99,7 +99,29 @@ pub fn node_pairs(report: &Report) -> Vec<NodePair> {
     cells.into_iter().filter_map(pair).collect()
 }
 
-/// The same for hwloc, and how many suspect numbers were left out: hwloc has no mark for them.
+/// The bandwidth of each node's memory from the node that reads it fastest, by OS ids; empty where one of them is suspect.
+pub fn bandwidths(pairs: &[NodePair]) -> Vec<(u32, f64)> {
+    let mut best: BTreeMap<u32, Number> = BTreeMap::new();
+    for (to, number) in pairs.iter().filter_map(|pair| Some((pair.to, pair.bytes_per_second?))) {
+        let known = best.entry(to).or_insert(number);
+        *known = if number.value > known.value { number } else { *known };
+    }
+    if best.values().any(|number| number.suspect) {
+        return Vec::new();
+    }
+    best.into_iter().map(|(node, number)| (node, number.value)).collect()
+}
+
+/// The most that the CPUs of one node read of memory that is spread over all nodes; `None` where that was not measured.
+pub fn together(report: &Report) -> Option<Number> {
+    let bandwidth = report.kernels_in(is_bandwidth);
+    let is_of_all =
+        |cell: &&Cell| cell.point.memory == Some(MemoryHome::Interleaved) && bandwidth.contains(&cell.kernel.as_str());
+    let numbers = report.cells.iter().filter(is_of_all).filter_map(number);
+    numbers.max_by(|one, other| one.value.total_cmp(&other.value))
+}
+
+/// All pairs for hwloc, and how many suspect numbers were left out: hwloc has no mark for them.
 pub fn accesses(report: &Report) -> (Vec<Access>, usize) {
     let pairs = node_pairs(report);
     let sound = |found: Option<Number>| found.filter(|found| !found.suspect).map(|found| found.value);
@@ -161,6 +183,15 @@ mod tests {
             (1, 1, 100.0, rate(40e9, true), Some(10)),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_suspect_bandwidth_gives_no_weights() {
+        let mut pairs = node_pairs(&two());
+        assert!(bandwidths(&pairs).is_empty());
+        let sure = |found: Option<Number>| found.map(|found| Number { suspect: false, ..found });
+        pairs.iter_mut().for_each(|pair| pair.bytes_per_second = sure(pair.bytes_per_second));
+        assert_eq!(bandwidths(&pairs), [(0, 40e9), (1, 40e9)]);
     }
 
     #[test]

@@ -7,6 +7,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::device::{Device, DeviceKind};
+
 /// This machine, one from a file, or a synthetic one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -32,6 +34,10 @@ pub struct Machine {
     pub groups: Vec<Group>,
     /// The kinds of core of a hybrid machine; one or none on others.
     pub kinds: Vec<Kind>,
+    /// GPUs, network ports, disks and accelerators by kind, then by PCI address; those that only software makes are left out. Empty where
+    /// the description has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<Device>,
     /// How it is known which strands of a core share its execution units.
     pub alu: AluSource,
     /// Operating-system ids of strands that the description knows but does not list: offline, or not allowed.
@@ -108,10 +114,27 @@ pub struct NumaNode {
     /// Bytes of the memory-side cache before it; `None` where the description has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_side_cache_bytes: Option<u64>,
+    /// How fast it is said to be; `None` where nothing is said of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<MemoryTier>,
     /// How many strands it is local to; zero for memory of its own, such as a GPU's.
     pub strands: u32,
     /// Whether this process may put memory on it; on another machine, whether its description allows it.
     pub usable: bool,
+}
+
+/// How fast the memory of a NUMA node is, as the firmware states it, and what the kernel makes of that.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MemoryTier {
+    /// The kernel's tier, where nodes are in several: the smaller the faster.
+    pub rank: Option<u32>,
+    /// Bytes per second that the CPUs nearest to it read, or move.
+    pub bytes_per_second: Option<u64>,
+    /// Nanoseconds that one of these waits for a read.
+    pub latency_ns: Option<u32>,
+    /// Its share of pages under the kernel's weighted interleaving, 1 to 255.
+    pub weight: Option<u32>,
 }
 
 /// A cache.

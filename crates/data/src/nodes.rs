@@ -4,13 +4,24 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::machine::{Machine, NumaNode, Strand};
+use crate::report::Unit;
 use crate::units;
 
 impl NumaNode {
-    /// Its memory, if that is to be shown and known, and the kind of it, not escaped: `2 GiB, MCDRAM`.
+    /// Its memory, if that is to be shown and known, and the kind of it, not escaped: `2 GiB, MCDRAM, 90 GB/s`.
     pub fn in_words(&self, shows_memory: bool) -> String {
         let memory = self.memory_bytes.filter(|_| shows_memory).map(units::iec);
-        memory.into_iter().chain(self.subtype.clone()).collect::<Vec<_>>().join(", ")
+        memory.into_iter().chain(self.kind_in_words()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The kind of its memory, and how fast that is said to be, not escaped: `MCDRAM, 90 GB/s`; empty of memory of which nothing is said.
+    pub fn kind_in_words(&self) -> Option<String> {
+        let tier = self.tier.unwrap_or_default();
+        let rank = tier.rank.map(|rank| format!("tier {rank}"));
+        let speed = tier.bytes_per_second.map(|rate| units::value(rate as f64, Unit::BytesPerSecond));
+        let latency = tier.latency_ns.map(|latency| format!("{latency} ns"));
+        let words: Vec<String> = self.subtype.clone().into_iter().chain(rank).chain(speed).chain(latency).collect();
+        (!words.is_empty()).then(|| words.join(", "))
     }
 
     /// Whether it has memory that this process may use, as far as that is known.
@@ -19,7 +30,45 @@ impl NumaNode {
     }
 }
 
+/// The largest weight of Linux' weighted interleaving.
+const MOST_WEIGHT: u32 = 255;
+/// How far the share of a node may lie from that of its bandwidth, as a fraction of it.
+const NEAR_ENOUGH: f64 = 0.03;
+
+/// The smallest whole numbers that are to each other as these bandwidths, each share within 3%; the nearest up to 255 where none are. Empty
+/// where a bandwidth is no positive number.
+pub fn interleave_weights(bandwidths: &[f64]) -> Vec<u32> {
+    let least = bandwidths.iter().copied().fold(f64::INFINITY, f64::min);
+    if bandwidths.is_empty() || !bandwidths.iter().all(|value| value.is_finite() && *value > 0.0) {
+        return Vec::new();
+    }
+    let scaled = |times: u32| -> Vec<u32> {
+        bandwidths
+            .iter()
+            .map(|own| (own / least * f64::from(times)).round().min(f64::from(MOST_WEIGHT)) as u32)
+            .collect()
+    };
+    let sum: f64 = bandwidths.iter().sum();
+    let error = |weights: &[u32]| {
+        let all: f64 = weights.iter().copied().map(f64::from).sum();
+        let errors =
+            weights.iter().zip(bandwidths).map(|(weight, own)| (f64::from(*weight) / all / (own / sum) - 1.0).abs());
+        errors.fold(0.0, f64::max)
+    };
+    let all = || (1..=MOST_WEIGHT).map(scaled);
+    let near = all().find(|weights| error(weights) <= NEAR_ENOUGH);
+    near.or_else(|| all().min_by(|one, other| error(one).total_cmp(&error(other)))).unwrap_or_default()
+}
+
 impl Machine {
+    /// The ids of the nodes whose memory has a stated bandwidth, with that, where these differ.
+    pub fn stated_bandwidths(&self) -> Vec<(u32, f64)> {
+        let stated = |(_, id): (usize, u32), rate: u64| (id, rate as f64);
+        let rate = |index: usize| self.numa_nodes[index].tier.and_then(|tier| tier.bytes_per_second);
+        let all: Vec<(u32, f64)> = self.memory_nodes().filter_map(|node| Some(stated(node, rate(node.0)?))).collect();
+        if all.windows(2).any(|two| two[0].1 != two[1].1) { all } else { Vec::new() }
+    }
+
     /// OS ids of the NUMA nodes that this process can put memory on, in logical order.
     pub fn nodes_for_memory(&self) -> Vec<u32> {
         self.memory_nodes().map(|(_, id)| id).collect()
@@ -83,5 +132,19 @@ impl Machine {
         let after = |to: usize| (to + self.numa_nodes.len() - from) % self.numa_nodes.len();
         let others = self.memory_nodes().filter(|(index, _)| *index != from);
         others.max_by_key(|(index, _)| (self.claimed(from, *index), Reverse(after(*index)))).map(|(_, id)| id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::interleave_weights;
+
+    #[test]
+    fn weights_are_as_small_as_the_bandwidths_allow() {
+        assert_eq!(interleave_weights(&[300e9, 300e9]), [1, 1]);
+        assert_eq!(interleave_weights(&[22.5e9, 90e9]), [1, 4]);
+        assert_eq!(interleave_weights(&[200e9, 60e9]), [10, 3]);
+        assert_eq!(interleave_weights(&[1e9, 1e12]), [1, 255]);
+        assert!(interleave_weights(&[]).is_empty() && interleave_weights(&[1.0, 0.0]).is_empty());
     }
 }

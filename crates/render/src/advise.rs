@@ -9,7 +9,7 @@ use super::outline::{self, Block};
 use super::{json, markdown, term};
 use charz_analysis::answer::{Answer, NONE};
 use charz_claims::advise::{Advice, Beside, NotAdvised, Placed, Validation};
-use charz_data::escape::{counted, quoted, shortened};
+use charz_data::escape::{counted, plain, quoted, shortened};
 use charz_data::report::{Interval, Unit};
 use charz_data::units;
 use charz_estimate::{Relation, Strength};
@@ -20,6 +20,8 @@ pub type Format = super::formats::Format<fn(&Advised<'_>, &TerminalStyle, &mut d
 /// A report's advice, and what became of it where it was measured again.
 pub struct Advised<'a> {
     pub answer: Answer,
+    /// The device that the placements are near, if one is asked for.
+    pub nearby: Option<Nearby>,
     pub advice: Vec<Advice<'a>>,
     pub validation: Option<Vec<Validation<'a>>>,
     /// What was measured beside a load that was asked for.
@@ -27,6 +29,35 @@ pub struct Advised<'a> {
     pub predicted: Vec<Predicted>,
     /// Why nothing is advised to threads that contend, though some were measured.
     pub why_not: Option<NotAdvised<'a>>,
+}
+
+/// What is near a device, and whether the numbers are from there.
+#[derive(Debug, Serialize)]
+pub struct Nearby {
+    pub device: String,
+    /// The CPUs local to it that may be used, as a list.
+    pub cpus: String,
+    #[serde(skip)]
+    pub count: usize,
+    /// The NUMA node of the memory near it; null where there is one node, or none is nearest.
+    pub memory_node: Option<u32>,
+    /// Whether the placements were measured on these CPUs; if not, they were measured elsewhere and are put there.
+    pub measured_there: bool,
+}
+
+impl Nearby {
+    fn sentence(&self) -> String {
+        let Nearby { device, cpus, memory_node, measured_there, .. } = self;
+        let memory = memory_node.map(|node| format!(", memory on NUMA node {node}")).unwrap_or_default();
+        let place = format!("Near {}: CPUs {cpus}{memory}.", plain(device));
+        match measured_there {
+            true => format!("{place} Only placements that were measured there count."),
+            false => format!(
+                "{place} Nothing was measured there: the numbers are of as many threads on other CPUs. charz sweep --mapping list:{cpus} \
+                 measures there."
+            ),
+        }
+    }
 }
 
 /// What each load's placements delivered beside another load.
@@ -102,6 +133,8 @@ pub const FORMATS: [&Format; 4] = [
 
 #[derive(Serialize)]
 struct Json<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    near: Option<&'a Nearby>,
     advice: Vec<words::Wire<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     validation: Option<Vec<words::Outcome<'a>>>,
@@ -114,6 +147,7 @@ impl<'a> Json<'a> {
     fn of(advised: &'a Advised<'a>) -> Self {
         let outcomes = |all: &Vec<Validation<'a>>| all.iter().map(words::outcome).collect();
         Json {
+            near: advised.nearby.as_ref(),
             advice: advised.advice.iter().map(words::wire).collect(),
             validation: advised.validation.as_ref().map(outcomes),
             beside: advised.beside.as_ref().map(|beside| words::neighbour(&beside.load, &beside.all)),
@@ -130,6 +164,7 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
         Block::Text(answer.when.clone()),
         outline::quality(quality, is_whole, 80),
     ];
+    blocks.extend(advised.nearby.iter().map(|nearby| Block::Text(nearby.sentence())));
     if advised.advice.is_empty() {
         let what = if answer.advice.is_empty() { "Nothing to advise" } else { "No placement to advise" };
         let how = match quality.missing {
@@ -321,7 +356,15 @@ mod tests {
 
     fn nothing(report: &Report) -> Advised<'_> {
         let (answer, why_not) = (Answer::of(report), not_advised(&Estimates::of(report)));
-        Advised { answer, advice: Vec::new(), validation: None, beside: None, predicted: Vec::new(), why_not }
+        Advised {
+            answer,
+            nearby: None,
+            advice: Vec::new(),
+            validation: None,
+            beside: None,
+            predicted: Vec::new(),
+            why_not,
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 pub mod cgroup;
 pub mod cpuinfo;
+pub mod devices;
 pub mod dmi;
 pub mod energy;
 mod error;
@@ -23,6 +24,7 @@ pub mod task;
 #[cfg(test)]
 mod tests;
 pub mod threads;
+pub mod tiers;
 
 pub use error::Error;
 pub use oom::OomKills;

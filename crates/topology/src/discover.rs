@@ -8,6 +8,7 @@
 //! environment of a running one.
 
 pub(crate) mod describe;
+mod devices;
 pub(crate) mod export;
 mod faults;
 mod hwloc;
@@ -113,6 +114,9 @@ pub(crate) fn from_xml(xml: &str, source: String) -> Result<Machine, String> {
             .filter(|node| node.os_id == Some(id))
             .for_each(|node| node.memory_side_cache_bytes = Some(bytes));
     }
+    devices::enter(&mut machine, xml::devices(xml));
+    let tiers = xml::tiers(xml);
+    machine.numa_nodes.iter_mut().for_each(|node| node.tier = node.os_id.and_then(|id| tiers.get(&id).copied()));
     if !xml::names_memory(xml) {
         machine.doubts.push("the file names no NUMA node: one was made of the whole machine".to_owned());
     }
@@ -143,9 +147,16 @@ fn this_machine(source: &Source) -> Result<Machine, String> {
     for node in &mut machine.numa_nodes {
         node.memory_side_cache_bytes = node.os_id.and_then(file::memory_side_cache);
     }
+    // One node has nothing to be compared with.
+    if machine.numa_nodes.len() > 1 {
+        let ids: Vec<u32> = machine.numa_nodes.iter().filter_map(|node| node.os_id).collect();
+        let tiers = charz_system::tiers::read(Path::new("/"), &ids);
+        machine.numa_nodes.iter_mut().for_each(|node| node.tier = node.os_id.and_then(|id| tiers.get(&id).copied()));
+    }
     kinds::name(&mut machine, &kinds::INTEL.map(|(name, path)| (name, file::list(path).unwrap_or_default())));
     midr::name(&mut machine, &cpuinfo::read());
     inclusive::mark(&mut machine);
+    devices::enter(&mut machine, charz_system::devices::read(Path::new("/")));
     // hwloc takes a group's path for one below the mount, and in a container finds no file there.
     let allowed = cgroup::cpuset().unwrap_or_else(|| kinds::ids(topology.allowed_cpuset()));
     usable::mark(&mut machine, &allowed, affinity);
@@ -289,6 +300,7 @@ mod tests {
             subtype: None,
             memory_bytes: gib.map(|gib| gib << 30),
             memory_side_cache_bytes: None,
+            tier: None,
             strands: 1,
             usable: true,
         };

@@ -35,6 +35,14 @@ pub enum Error {
         /// The names that there are.
         known: String,
     },
+    /// It is not known what is near a device.
+    #[error("cannot place near {device}: {reason}")]
+    Near {
+        /// The device as it was given, already escaped.
+        device: String,
+        /// Why.
+        reason: String,
+    },
     /// A mapper program failed, hung or answered nonsense.
     #[error("the mapper program {program} {reason}")]
     Command {

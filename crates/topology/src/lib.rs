@@ -8,6 +8,7 @@ mod error;
 mod mapper;
 mod memory;
 mod modes;
+mod near;
 #[doc(hidden)]
 pub mod parsers;
 mod placement;
@@ -17,7 +18,8 @@ pub use bind::{Backend, Binder, Seating, Seats, hwloc_version};
 pub use charz_data::cpulist;
 pub use charz_data::distance::{Access, Distance};
 pub use charz_data::machine::{
-    AluSource, Cache, CacheHolds, Core, Group, Info, Kind, Machine, NumaNode, Package, Strand, Usable,
+    AluSource, Cache, CacheHolds, Core, Device, DeviceKind, Group, Info, Kind, Machine, MemoryTier, NumaNode, Package,
+    Strand, Usable,
 };
 pub use discover::describe::machine_xml;
 pub use discover::export::export_xml;
@@ -29,5 +31,6 @@ pub use mapper::{
 };
 pub use memory::memory_homes;
 pub use modes::modes;
+pub use near::Near;
 pub use placement::{Placement, place};
 pub use usable::Present;

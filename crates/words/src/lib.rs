@@ -8,6 +8,7 @@ pub mod curve;
 pub mod estimate;
 pub mod findings;
 pub mod history;
+pub mod interleave;
 pub mod launch;
 pub mod machines;
 pub mod point;

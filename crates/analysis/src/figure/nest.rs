@@ -163,9 +163,11 @@ impl MachineDiagram {
 
     pub(super) fn in_words(&self) -> String {
         let mut words = vec![said(&self.parts)];
-        words.extend(
-            self.parts.iter().filter(|part| part.strands() == 0).map(|part| format!("{} has no CPUs", part.label)),
-        );
+        words.extend(self.parts.iter().filter(|part| part.strands() == 0).map(|part| match part.what {
+            What::NumaNode => format!("{} has no CPUs", part.label),
+            // Devices have none anyway.
+            _ => part.label.clone(),
+        }));
         words.extend(self.levels().iter().filter(|level| level.what == What::Cache).map(Level::in_words));
         words.extend(self.orders.iter().map(|order| match order.seats.as_slice() {
             [] => format!("{}: the operating system decides", order.mapping),

@@ -11,6 +11,7 @@ use charz_data::machine::{CacheHolds, Kind, Machine, Package, Strand};
 
 use super::Source;
 use super::cells::CellsByKernel;
+use super::devices::device_rows;
 use crate::figure::{Body, Figure, MachineDiagram, Order, Part, What, id};
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Report};
@@ -150,6 +151,14 @@ pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> Machin
             parts: Vec::new(),
         });
     }
+    parts.extend(device_rows(machine).into_iter().map(|row| Part {
+        what: What::Group,
+        label: format!("{} {} ({})", row.kind, row.devices, row.place),
+        strand: None,
+        usable: true,
+        times: 1,
+        parts: Vec::new(),
+    }));
     MachineDiagram { parts, orders }
 }
 

@@ -7,9 +7,10 @@ use super::table;
 use crate::figure::{Body, Figure, Heatmap, Quantity, State, Tile, id};
 use charz_claims::numa::{self, NodePair, Number};
 use charz_data::escape::counted;
-use charz_data::report::Unit;
+use charz_data::report::{Report, Unit};
 use charz_data::units;
 use charz_words::estimate::time;
+use charz_words::interleave;
 
 struct Square {
     name: &'static str,
@@ -97,7 +98,7 @@ fn figure(
     Figure {
         id: id(&sorted.named(&format!("numa-{}", square.name), source)),
         title: sorted.named(&format!("NUMA nodes: {}{with}", square.title), source),
-        about: about(square, pairs),
+        about: about(square, pairs).into_iter().chain(together(square, pairs, sorted.sources[source].report)).collect(),
         body: Body::Heatmap(body),
         table: (!cells.is_empty()).then(|| table::table(sorted.sources, cells)),
     }
@@ -124,6 +125,19 @@ fn about(square: &Square, pairs: &[NodePair]) -> Vec<String> {
         (None, _) => {}
     }
     about
+}
+
+/// Of bandwidth: what all nodes give together, and in which ratio to spread pages over them.
+fn together(square: &Square, pairs: &[NodePair], report: &Report) -> Vec<String> {
+    if square.quantity == Quantity::Nanos {
+        return Vec::new();
+    }
+    let all = numa::together(report).map(|all| {
+        let value = units::value(all.value, Unit::BytesPerSecond);
+        format!("memory spread evenly over all nodes gives the threads of one {value}{}", units::doubt(all.suspect))
+    });
+    let weights = interleave::weights(&report.machine, &numa::bandwidths(pairs));
+    all.into_iter().chain(weights.map(|[sentence, line]| format!("{sentence}: {line}"))).collect()
 }
 
 fn ids(pairs: &[NodePair], of: fn(&NodePair) -> u32) -> Vec<u32> {

@@ -119,11 +119,13 @@ impl Truth {
                     subtype: None,
                     memory_bytes: Some(1 << 34),
                     memory_side_cache_bytes: None,
+                    tier: None,
                     strands: in_part(&|core| core.node == at),
                     usable: true,
                 })
                 .collect(),
             numa_distances: Vec::new(),
+            devices: Vec::new(),
             caches,
             groups: Vec::new(),
             kinds: (0..count(|core| core.kind))

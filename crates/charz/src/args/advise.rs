@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use charz_topology::Source;
 use clap::{ArgGroup, Args};
 
 use super::format::{OutputArgs, takes_one};
@@ -9,7 +10,7 @@ use super::layers::Layers;
 use super::named;
 use super::program::TrustArgs;
 use super::sweep::{preset, sweep};
-use crate::command::advise::{Load, Options};
+use crate::command::advise::{Asked, Load, Options};
 use crate::exit::Error;
 use crate::permit::Consent;
 use charz_render::advise::{FORMATS, TABLE};
@@ -37,6 +38,16 @@ pub(crate) struct AdviseArgs {
     /// is bound. The table has the share of its own work that the load keeps while each placement runs.
     #[arg(long, value_name = "LOAD")]
     pub(crate) beside: Option<String>,
+    /// Advise on the CPUs nearest to this device, with its memory: eth0, mlx5_0, nvme0n1, gpu0 or a PCI address
+    ///
+    /// Placements that were measured on CPUs local to the device count; if there are none, as many threads as were measured elsewhere are
+    /// put there. Reports since this version have the devices of their machine, unless they are anonymous; for others this machine is
+    /// read if the report is of it.
+    #[arg(long, value_name = "DEVICE", conflicts_with = "again")]
+    pub(crate) near: Option<String>,
+    /// The machine of the report, with its devices, as a file of hwloc XML
+    #[arg(long, value_name = "SOURCE", requires = "near")]
+    pub(crate) topology: Option<String>,
     /// The longest that --validate or --beside may take, with a unit [default: 60s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, requires = "again")]
     pub(crate) budget: Option<String>,
@@ -69,6 +80,7 @@ pub(super) fn advise(args: AdviseArgs, notes: &mut Vec<String>) -> Result<Option
     Ok(Options {
         consent: Consent { trusted: args.trust.trust_program, command: args.command, setup: args.setup },
         again: again.transpose()?.map(Box::new),
+        near: args.near.map(|device| Asked { device, topology: args.topology.as_deref().map(Source::of) }),
         beside: args.beside.map(|load| Load::read(&load)).transpose()?,
         report: named::report(args.report, notes)?,
         format: match args.verbose {

@@ -36,9 +36,15 @@ pub(crate) struct ExecArgs {
     /// Let a list: name a CPU more than once, so threads share it on purpose
     #[arg(long)]
     pub(crate) allow_stack: bool,
-    /// NUMA nodes of the program's memory: local (where each thread touches it first), remote, interleave, or node:N
-    #[arg(long, value_name = "POLICY", default_value = "local")]
-    pub(crate) memory: String,
+    /// Take the CPUs nearest to this device first, and put memory there: eth0, mlx5_0, nvme0n1, gpu0 or a PCI address; charz topo lists them
+    ///
+    /// Without --threads there is a seat on each CPU local to it.
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) near: Option<String>,
+    /// NUMA nodes of the program's memory: local (where each thread touches it first), remote, interleave, or node:N [default: local;
+    /// with --near, the node of the device]
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) memory: Option<String>,
     /// Threads that get no seat, by order of appearance from 0 (the first thread), such as helpers of a runtime
     ///
     /// They may run on the seats that no other thread has, or on all where each has one. --skip 0 leaves the first thread unbound: of a
@@ -68,7 +74,8 @@ pub(super) fn exec(args: ExecArgs) -> Result<Options, Error> {
     Ok(Options {
         mapping,
         threads: args.threads.map(|text| count("--threads", &text, MOST_MAPPED)).transpose()?,
-        memory: memory(&args.memory)?,
+        near: args.near,
+        memory: args.memory.map(|text| memory(&text)).transpose()?,
         skip: args.skip.iter().map(|text| ordinal(text)).collect::<Result<_, _>>()?,
         follow: args
             .follow

@@ -23,6 +23,9 @@ pub(super) struct MapArgs {
     /// How many threads
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(super) threads: String,
+    /// Take the CPUs nearest to this device first, and put memory there: eth0, mlx5_0, nvme0n1, gpu0 or a PCI address; charz topo lists them
+    #[arg(long, value_name = "DEVICE")]
+    pub(super) near: Option<String>,
     /// Let a list: name a CPU more than once, so threads share it on purpose
     #[arg(long)]
     pub(super) allow_stack: bool,
@@ -38,6 +41,7 @@ pub(super) fn map(args: &MapArgs) -> Result<Command, Error> {
     Ok(Command::Map {
         mapping,
         threads: count("--threads", &args.threads, MOST_MAPPED)?,
+        near: args.near.clone(),
         source: Source::of(&args.source.topology),
         format: args.into.of(placement::FORMATS.iter())?,
     })

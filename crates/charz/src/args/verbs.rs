@@ -59,10 +59,11 @@ pub(super) struct Cli {
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(super) enum Verb {
-    /// Show sockets, cores, caches and NUMA nodes; with --measured, compared with measurements
+    /// Show sockets, cores, caches, NUMA nodes and devices; with --measured, compared with measurements
     ///
     /// Prints the totals, a row per level, and which CPUs (hardware threads) lie on which core, as ranges where the machine is
-    /// regular; then the CPUs that this process may use, and a CPU quota if there is one.
+    /// regular; the GPUs, network ports, disks and accelerators with the NUMA node that each is near; then the CPUs that this process
+    /// may use, and a CPU quota if there is one. The place of a device is what the firmware states.
     ///
     /// With --measured, sizes, latencies and bandwidths of caches and memory, the reach of the TLB and the clock are shown as reported
     /// by the system and as measured; mismatches are marked and explained. Without a report the machine is measured, for about a minute.
@@ -75,7 +76,7 @@ pub(super) enum Verb {
     /// Prints the CPU of each thread, or the same placement for taskset, numactl, OpenMP, Slurm and others. Beyond the last CPU
     /// the order starts again.
     #[command(
-        after_help = "Examples:\n  charz map --mapping round-robin --threads 4\n  charz map --mapping compact --threads 8 --format numactl"
+        after_help = "Examples:\n  charz map --mapping round-robin --threads 4\n  charz map --mapping compact --threads 8 --format numactl\n  charz map --mapping compact --threads 8 --near eth0 --format docker"
     )]
     Map(MapArgs),
     /// List the kernels and what they measure
@@ -99,7 +100,7 @@ pub(super) enum Verb {
     )]
     Sweep(Box<SweepArgs>),
     #[command(
-        after_help = "Examples:\n  charz exec ./bench\n  charz exec --mapping compact --threads 4 -- ./bench --fast"
+        after_help = "Examples:\n  charz exec ./bench\n  charz exec --mapping compact --threads 4 -- ./bench --fast\n  charz exec --near nvme0n1 -- ./bench"
     )]
     Exec(ExecArgs),
     /// Measure core-to-core latency, as a matrix
@@ -165,7 +166,7 @@ pub(super) enum Verb {
     Replicate(Box<ReplicateArgs>),
     /// Advise on mapping and number of threads for each kind of load, with the line to paste
     #[command(
-        after_help = "Examples:\n  charz advise last\n  charz advise report.json --validate\n  charz advise last --beside stream:node0"
+        after_help = "Examples:\n  charz advise last\n  charz advise report.json --validate\n  charz advise last --beside stream:node0\n  charz advise last --near mlx5_0"
     )]
     Advise(AdviseArgs),
     /// Predict placements that were not measured, or say that no model does

@@ -1,5 +1,7 @@
 //! `charz advise`: what a report says of where threads should go, and whether it holds when it is measured again.
 
+mod near;
+
 use charz_data::Arrange;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -20,7 +22,7 @@ use charz_claims::compare::{other_machine, other_program};
 use charz_data::card::{Access, Numbers};
 use charz_data::checks::BLOCK_PER_CACHE;
 use charz_data::machine::Machine;
-use charz_data::report::{Cell, Report};
+use charz_data::report::{Cell, MemoryHome, Report};
 use charz_data::{COMMAND, Program, ProgramValue, ReportedUnit, Role};
 use charz_estimate::Estimates;
 use charz_measure::invoke::{Beside, Invoke, MeasureRequest, Pace, Placement};
@@ -32,6 +34,8 @@ use charz_measure::user_program;
 use charz_render::advise::{Advised, Format, Neighbour};
 use charz_words::compare::{said, unlike};
 
+pub use near::Asked;
+
 pub struct Options {
     pub report: PathBuf,
     /// What was typed of the report's program.
@@ -40,13 +44,27 @@ pub struct Options {
     pub again: Option<Box<New>>,
     /// The load beside which they are.
     pub beside: Option<Load>,
+    /// The device that threads are to be near.
+    pub near: Option<Asked>,
     pub format: &'static Format,
 }
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    let (report, file) = read_open(&options.report)?;
+    let (mut report, file) = read_open(&options.report)?;
+    let mut nearby = None;
+    if let Some(asked) = &options.near {
+        let (of_near, found) = near::near(&report, asked)?;
+        (report, nearby) = (of_near, Some(found));
+    }
     let estimates = Estimates::of(&report);
-    let advice = advise(&estimates);
+    let mut advice = advise(&estimates);
+    if let Some(nearby) = &nearby {
+        for advice in &mut advice {
+            advice.asked_home = nearby.memory_node.map(MemoryHome::Node);
+            // The CPUs that are left are not near.
+            advice.open = advice.open.filter(|_| advice.best.cell.seats.len() < nearby.count);
+        }
+    }
     let mut again = None;
     if let Some(new) = &options.again {
         let flag = if options.beside.is_some() { "--beside" } else { "--validate" };
@@ -65,8 +83,9 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let validation = again.as_ref().filter(|_| beside.is_none()).map(|again| validate(&advice, &again.report));
     let is_empty = validation.as_ref().is_some_and(|all| all.iter().all(|one| one.regret.is_none()))
         || beside.as_ref().is_some_and(|beside| beside.all.is_empty());
-    let (answer, predicted, why_not) = (Answer::of(&report), better(&report), not_advised(&estimates));
-    let advised = Advised { answer, advice, validation, beside, predicted, why_not };
+    let (answer, why_not) = (Answer::of(&report), not_advised(&estimates));
+    let predicted = if nearby.is_some() { Vec::new() } else { better(&report) };
+    let advised = Advised { answer, nearby, advice, validation, beside, predicted, why_not };
     present(options.format, &advised, out)?;
     Ok(match again.and_then(|again| again.failure) {
         Some(failure) => failure,

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use charz_launch::{Arrived, Crew, Ended, Event, Follow, Id, Launch, Relay, own_allowed, runtimes, stop_cost};
 use charz_system::cgroup;
 use charz_system::stat::{self, Ticks};
-use charz_topology::{Mapping, Order, Source, discover, memory_homes, place};
+use charz_topology::{Mapping, Near, Order, Source, discover, memory_homes, place};
 use rustix::process::{DumpableBehavior, Pid, Signal, getpgrp, getpid, kill_process, set_dumpable_behavior};
 use rustix::termios::tcgetpgrp;
 use signal_hook::low_level::emulate_default_handler;
@@ -20,6 +20,8 @@ use signal_hook::low_level::emulate_default_handler;
 use crate::exit::{Error, Exit};
 use crate::view::look;
 use crate::view::passport::{self, Passport};
+use crate::view::placement::spilled;
+use crate::view::progress::note;
 use charz_data::MemoryPolicy;
 use charz_data::escape::quote;
 use charz_data::program::BINDING;
@@ -28,7 +30,10 @@ pub struct Options {
     pub mapping: Mapping,
     /// `None` takes each strand of the mapping once.
     pub threads: Option<usize>,
-    pub memory: MemoryPolicy,
+    /// The device whose CPUs and memory come first.
+    pub near: Option<String>,
+    /// `None`: local, or near the device.
+    pub memory: Option<MemoryPolicy>,
     pub skip: Vec<usize>,
     /// `None`: by ptrace, if there is something to seat.
     pub follow: Option<Follow>,
@@ -133,19 +138,35 @@ fn seats(options: &Options, quota: Option<f64>) -> Result<Seats, Error> {
         Seats { seats: place(order, count).seats, nodes: Vec::new(), is_limited }
     };
     // A machine that need not be known is not looked at: hwloc would take longer than all the rest.
-    let usable = if options.memory == MemoryPolicy::Local { own_allowed() } else { Vec::new() };
+    let is_known = options.near.is_none() && options.memory.is_none_or(|memory| memory == MemoryPolicy::Local);
+    let usable = if is_known { own_allowed() } else { Vec::new() };
     if let Some(order) = options.mapping.order_of_ids(&usable) {
         return Ok(placed(&order, usable.len()));
     }
     let machine = discover(&Source::ThisMachine)?;
-    let seats = placed(&options.mapping.order(&machine)?, machine.usable_strands().count());
-    let homes = memory_homes(options.memory, &machine, &seats.seats)
-        .map_err(|reason| Error::bad_input(format!("--memory {}: {reason}", options.memory)))?;
+    let order = options.mapping.order(&machine)?;
+    let usable = machine.usable_strands().count();
+    let near = options.near.as_ref().map(|device| Near::of(&machine, device)).transpose()?;
+    let (seats, memory) = match &near {
+        None => (placed(&order, usable), options.memory.unwrap_or_default()),
+        Some(near) => {
+            let mut order = near.order(order)?;
+            let locals = near.locals(&order);
+            // A list may have none of them, and is then taken as it is.
+            if let (Order::Strands(strands), None, 1..) = (&mut order, options.threads, locals) {
+                strands.truncate(locals);
+            }
+            let on_node = near.memory.map_or(MemoryPolicy::Local, MemoryPolicy::Node);
+            (placed(&order, if locals > 0 { locals } else { usable }), options.memory.unwrap_or(on_node))
+        }
+    };
+    near.iter().filter_map(|near| spilled(near, &seats.seats)).for_each(|text| note(&text));
+    let homes = memory_homes(memory, &machine, &seats.seats)
+        .map_err(|reason| Error::bad_input(format!("--memory {memory}: {reason}")))?;
     if homes.windows(2).any(|two| two[0] != two[1]) {
         return Err(Error::bad_input(format!(
-            "--memory {}: the seats are on several NUMA nodes, and a program has one policy for all its threads; take a mapping \
-             within one node, interleave, or node:N",
-            options.memory
+            "--memory {memory}: the seats are on several NUMA nodes, and a program has one policy for all its threads; take a mapping \
+             within one node, interleave, or node:N"
         )));
     }
     Ok(Seats { nodes: homes.into_iter().next().unwrap_or_default(), ..seats })

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
+use charz_data::report::MemoryHome;
 use charz_data::{MemoryPolicy, Params, params};
 use charz_topology::{Machine, Mapping, cpulist};
 
@@ -58,14 +59,19 @@ pub(crate) fn plan(
     request.asked.sizes.get_or_insert(AskedSizes::Memory);
     let on = |node| Params { memory: MemoryPolicy::Node(node), ..Params::SMALL };
     request.asked.lists.retain(|(param, _)| **param != params::MEMORY);
-    request.asked.lists.push((&params::MEMORY, machine.nodes_for_memory().into_iter().map(on).collect()));
+    let nodes = machine.nodes_for_memory();
+    let all = (nodes.len() > 1).then_some(Params { memory: MemoryPolicy::Interleaved, ..Params::SMALL });
+    request.asked.lists.push((&params::MEMORY, nodes.into_iter().map(on).chain(all).collect()));
     let planned = |request: &Request| -> Result<Plan, Error> {
         let mut plan = Plan::new(request, &request.fit(machine, limits)?, limits, predictor);
         // Each number of workers is that of some node, and none of the others'.
         plan.cells.retain(|cell| {
             let all = mappings.iter().find(|(mapping, _)| *mapping == cell.mapping).map(|(_, strands)| *strands);
-            let wanted = if is_latency(&cell.kernel.card().role) { Some(1) } else { all };
-            wanted == Some(cell.seats.len())
+            let is_latency = is_latency(&cell.kernel.card().role);
+            let wanted = if is_latency { Some(1) } else { all };
+            // Of all nodes together the bandwidth alone is asked.
+            let is_asked = !(is_latency && cell.point.memory == Some(MemoryHome::Interleaved));
+            is_asked && wanted == Some(cell.seats.len())
         });
         Ok(plan)
     };

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::LazyLock;
 
-use charz_topology::{Machine, Mapping, Placement};
+use charz_topology::{Machine, Mapping, Near, Placement};
 use serde::Serialize;
 
 use super::look;
@@ -16,7 +16,7 @@ use charz_words::launch::{Placed, TOOLS, Tool};
 pub type Format = charz_render::formats::Format<Show>;
 
 pub enum Show {
-    Own(fn(&Machine, &Mapping, &Placement, &mut dyn Write) -> io::Result<()>),
+    Own(fn(&Machine, &Mapping, &Placement, Option<&Near>, &mut dyn Write) -> io::Result<()>),
     Launch(&'static Tool),
 }
 
@@ -41,26 +41,49 @@ impl Show {
         machine: &Machine,
         mapping: &Mapping,
         placement: &Placement,
+        near: Option<&Near>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         match self {
-            Show::Own(write) => write(machine, mapping, placement, out),
+            Show::Own(write) => write(machine, mapping, placement, near, out),
             Show::Launch(tool) => {
-                let placed = Placed { machine, seats: &placement.seats, memory: MemoryHome::Local };
+                let memory = near.and_then(|near| near.memory).map_or(MemoryHome::Local, MemoryHome::Node);
+                let placed = Placed { machine, seats: &placement.seats, memory };
                 out.write_all(placed.launch(tool).script().as_bytes())
             }
         }
     }
 }
 
-fn table(machine: &Machine, mapping: &Mapping, placement: &Placement, out: &mut dyn Write) -> io::Result<()> {
+/// That threads are not on CPUs local to a device; `None` where all are.
+pub fn spilled(near: &Near, seats: &[Option<u32>]) -> Option<String> {
+    let device = plain(&near.device);
+    if !near.has_local {
+        return Some(format!("no CPU local to {device} is allowed; threads are on the nearest CPUs that are"));
+    }
+    let (local, all) = (seats.iter().flatten().filter(|seat| near.is_local(**seat)).count(), seats.len());
+    (local < all).then(|| {
+        format!("on CPUs local to {device}: {local} of {}; the others are on the nearest CPUs", counted(all, "thread"))
+    })
+}
+
+fn table(
+    machine: &Machine,
+    mapping: &Mapping,
+    placement: &Placement,
+    near: Option<&Near>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let workers = counted(placement.seats.len(), "thread");
     let stacked = match placement.most_on_one_strand {
         0 => "the operating system places and moves them".to_owned(),
         1 => "one CPU each".to_owned(),
         most => format!("up to {most} on one CPU"),
     };
-    writeln!(out, "{}: {workers}, {stacked}", plain(&mapping.to_string()))?;
+    let memory =
+        near.and_then(|near| near.memory).map(|node| format!(", memory on NUMA node {node}")).unwrap_or_default();
+    let near = near.map(|near| format!(", near {}{memory}", plain(&near.device))).unwrap_or_default();
+    writeln!(out, "{}: {workers}, {stacked}{near}", plain(&mapping.to_string()))?;
     if machine.alu.is_known() {
         writeln!(out, "ALU groups: {}", machine.alu)?;
     }
@@ -94,10 +117,23 @@ struct Json<'a> {
     mapping: String,
     threads: usize,
     seats: &'a [Option<u32>],
+    /// The device that they are near.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    near: Option<&'a str>,
+    /// The NUMA node of the memory near it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_node: Option<u32>,
 }
 
-fn json(_: &Machine, mapping: &Mapping, placement: &Placement, out: &mut dyn Write) -> io::Result<()> {
-    let seats = &placement.seats;
-    json::write_compact(&Json { mapping: mapping.to_string(), threads: seats.len(), seats }, out)?;
+fn json(
+    _: &Machine,
+    mapping: &Mapping,
+    placement: &Placement,
+    near: Option<&Near>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (seats, mapping) = (&placement.seats, mapping.to_string());
+    let (memory_node, near) = (near.and_then(|near| near.memory), near.map(|near| near.device.as_str()));
+    json::write_compact(&Json { mapping, threads: seats.len(), seats, near, memory_node }, out)?;
     writeln!(out)
 }

@@ -69,7 +69,12 @@ fn json(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
 fn table(machine: &Machine, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let heading = ["strand", "socket", "numa", "core", "alu", "slot", "in-core", "kind", "usable", "caches"];
     let rows: Vec<_> = machine.strands.iter().map(|strand| row(machine, strand)).collect();
-    columns(&heading, &[heading.len() - 1], &rows, look.tables, out)
+    columns(&heading, &[heading.len() - 1], &rows, look.tables, out)?;
+    if !machine.devices.is_empty() {
+        writeln!(out)?;
+        summary::devices(machine, look.tables, out)?;
+    }
+    Ok(())
 }
 
 fn row(machine: &Machine, strand: &Strand) -> [String; 10] {

@@ -148,6 +148,8 @@ decided! {
         caches: within,
         groups: within,
         kinds: within,
+        // They name makers and models, and the names may be a host's own.
+        devices: |_| Vec::new(),
         alu: number,
         absent: numbers,
         usable: within,
@@ -175,6 +177,7 @@ decided! {
         subtype: stays,
         memory_bytes: number,
         memory_side_cache_bytes: number,
+        tier: number,
         strands: number,
         usable: number,
     }

@@ -69,6 +69,7 @@ fn empty(topology: &Topology, source: String) -> Machine {
         caches: Vec::new(),
         groups: Vec::new(),
         kinds: Vec::new(),
+        devices: Vec::new(),
         alu: AluSource::Assumed,
         absent: Vec::new(),
         usable: Usable::everything(0),
@@ -82,7 +83,15 @@ fn numa_node(object: &TopologyObject) -> NumaNode {
         _ => None,
     };
     let subtype = object.subtype().map(|subtype| subtype.to_string_lossy().into_owned());
-    NumaNode { os_id: os_id(object), subtype, memory_bytes, memory_side_cache_bytes: None, strands: 0, usable: true }
+    NumaNode {
+        os_id: os_id(object),
+        subtype,
+        memory_bytes,
+        memory_side_cache_bytes: None,
+        tier: None,
+        strands: 0,
+        usable: true,
+    }
 }
 
 /// What the firmware claims of the distances between all NUMA nodes, by logical indices; empty where it does not, or not of

@@ -4,9 +4,11 @@
 //! between, or is no file at all, cannot slip past, nor can a difference between two readers of XML. The text must be well-formed XML to its end, without entities of
 //! its own, with a topology in it whose strands have sane ids and whose parts lie inside each other.
 
+mod devices;
 mod object;
 mod rewrite;
 mod set;
+mod tiers;
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -15,9 +17,11 @@ use std::path::Path;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+pub(super) use self::devices::devices;
 use self::object::{Objects, attributes};
 pub(super) use self::rewrite::escaped;
 use self::rewrite::{Rewrite, is_readable, second_device};
+pub(super) use self::tiers::tiers;
 use crate::error::quote;
 
 /// The largest file in bytes. hwloc writes about 1.5 KiB a strand for the largest machines there are.

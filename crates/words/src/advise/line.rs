@@ -7,7 +7,12 @@ use charz_data::report::MemoryHome;
 use crate::launch::{Launch, PROGRAM, Placed, TOOLS};
 
 fn placed<'a>(advice: &'a Advice<'_>) -> Placed<'a> {
-    Placed { machine: &advice.report.machine, seats: &advice.best.cell.seats, memory: advice.home() }
+    Placed { machine: &advice.report.machine, seats: &advice.best.cell.seats, memory: home(advice) }
+}
+
+/// Where the memory is to be: where it was, unless it is asked for elsewhere.
+fn home(advice: &Advice<'_>) -> MemoryHome {
+    advice.asked_home.unwrap_or_else(|| advice.home())
 }
 
 /// How each tool launches a program so, by the tool's name.
@@ -24,21 +29,23 @@ pub fn paste(advice: &Advice<'_>) -> Option<String> {
         return None;
     }
     let own =
-        advice.report.plan.program.as_ref().filter(|_| advice.load == Load::Program && is_usual(Some(advice.home())));
+        advice.report.plan.program.as_ref().filter(|_| advice.load == Load::Program && is_usual(Some(home(advice))));
     let seats: Option<Vec<u32>> = advice.best.cell.seats.iter().copied().collect();
     let copies = own.zip(seats).and_then(|(own, seats)| own.copies(&seats, &advice.best.cell.mapping));
     if copies.is_some() {
         return copies;
     }
     // A set of CPUs keeps threads off others, and none of its threads off another.
-    let must_pin = advice.must_pin() && is_usual(Some(advice.home()));
+    let must_pin = advice.must_pin() && is_usual(Some(home(advice)));
     let (mapping, threads) = (&advice.best.cell.mapping, advice.best.cell.workers);
     // A list may have a CPU twice.
     if must_pin && !mapping.starts_with("list:") {
         let mapping = quoted(mapping);
         return Some(format!("charz exec --mapping {mapping} --threads {threads} -- {}", program(advice)));
     }
-    let tool = match advice.home() {
+    let tool = match home(advice) {
+        // As map --near has it: each thread on its seat.
+        _ if advice.asked_home.is_some() => "exec",
         // The system keeps threads on these without a line.
         MemoryHome::Local if !must_pin && takes_all_cpus(advice) => return None,
         MemoryHome::Local if !must_pin => "taskset",

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use charz_analysis::page::core_name;
+use charz_analysis::page::{DeviceRow, core_name, device_rows};
 use charz_data::escape::{counted, plain};
 use charz_data::units;
 use charz_render::grid::columns;
 use charz_topology::{CacheHolds, Info, Kind, Machine, NumaNode, Source, Strand, cpulist, modes};
+use charz_words::interleave;
 
 use super::layout;
 use charz_measure::doctor::under_hypervisor;
@@ -33,6 +34,10 @@ fn page(machine: &Machine, width: usize, modes: &[Info], out: &mut dyn Write) ->
     writeln!(out)?;
     beside(&layout::lines(machine), width, out)?;
     writeln!(out)?;
+    if !machine.devices.is_empty() {
+        devices(machine, width, out)?;
+        writeln!(out)?;
+    }
     if machine.alu.is_known() {
         writeln!(out, "Strands in parentheses share an ALU group.")?;
     }
@@ -103,6 +108,13 @@ fn per_core(machine: &Machine) -> String {
     }
 }
 
+/// A row per kind and model of devices at each place.
+pub(super) fn devices(machine: &Machine, width: usize, out: &mut dyn Write) -> io::Result<()> {
+    let row = |row: DeviceRow| [row.kind.to_owned(), row.devices, row.place, row.cpus, row.pci, row.model];
+    let rows: Vec<[String; 6]> = device_rows(machine).into_iter().map(row).collect();
+    columns(&["device", "names", "near", "CPUs", "PCI", "model"], &[0, 1, 2, 3, 4, 5], &rows, width, out)
+}
+
 /// Parts of one level that are alike.
 struct Level {
     name: String,
@@ -147,7 +159,7 @@ fn found(machine: &Machine) -> Vec<Level> {
     }
     let nodes = members(machine, |strand| strand.numa_nodes.clone());
     for (at, node) in machine.numa_nodes.iter().enumerate() {
-        let subtype = node.subtype.as_deref().map(|subtype| format!(" ({})", plain(subtype))).unwrap_or_default();
+        let subtype = node.kind_in_words().map(|kind| format!(" ({})", plain(&kind))).unwrap_or_default();
         let alone = if node.strands == 0 { ", memory only" } else { "" };
         add(&mut levels, format!("NUMA node{subtype}{alone}"), node.memory_bytes, node.strands, &nodes, at);
     }
@@ -259,6 +271,9 @@ pub(super) fn remarks(machine: &Machine, out: &mut dyn Write) -> io::Result<()> 
             let clock = clock(kind).map(|clock| format!(" ({clock} max)")).unwrap_or_default();
             writeln!(out, "{}s: {cpus}{clock}", plain(&core_name(machine, at)))?;
         }
+    }
+    if let Some([sentence, line]) = interleave::weights(machine, &machine.stated_bandwidths()) {
+        writeln!(out, "{sentence}: {line}")?;
     }
     let usable = &machine.usable;
     if let Some(cpuset) = &usable.cpuset {

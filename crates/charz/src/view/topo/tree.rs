@@ -9,6 +9,7 @@ use std::io::{self, Write};
 
 use charz_topology::{Machine, Strand, cpulist};
 
+use charz_analysis::page::{DeviceRow, device_rows};
 use charz_data::escape::plain;
 use charz_data::{Arrange, units};
 
@@ -66,6 +67,8 @@ fn path(machine: &Machine, strand: &Strand) -> Vec<Part> {
 
 pub(super) fn parts(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     let paths: Vec<Vec<Part>> = machine.strands.iter().map(|strand| path(machine, strand)).collect();
+    // Each on the first part that it hangs on, or on none.
+    let mut devices = device_rows(machine);
     let mut open: &[Part] = &[];
     let mut first = 0;
     for path in paths.chunk_by(|a, b| a == b) {
@@ -81,6 +84,9 @@ pub(super) fn parts(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
                 let names: Vec<String> = line.iter().map(|part| part_name(machine, *part)).collect();
                 let end = if done == path.len() { format!(": {}", strand_ids(strands)) } else { String::new() };
                 writeln!(out, "{:depth$}{}{end}", "", names.join(" + "), depth = 2 * depth)?;
+                for device in devices.extract_if(.., |device| line.iter().any(|part| hangs(device, *part))) {
+                    writeln!(out, "{:depth$}{}", "", device_line(&device), depth = 2 * depth + 2)?;
+                }
             }
             depth += 1;
         }
@@ -93,7 +99,22 @@ pub(super) fn parts(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     for (node, _) in (0..).zip(&machine.numa_nodes).filter(|(_, about)| about.strands == 0) {
         writeln!(out, "  {}, without strands", numa_node(machine, node))?;
     }
-    Ok(())
+    devices.iter().try_for_each(|device| writeln!(out, "  {} ({})", device_line(device), device.place))
+}
+
+fn hangs(device: &DeviceRow, part: Part) -> bool {
+    match (device.numa, part.what) {
+        (Some(node), What::NumaNode) => node == part.index,
+        (None, What::Package) => device.package == Some(part.index) && device.place.starts_with("socket"),
+        _ => false,
+    }
+}
+
+/// `NIC eth0/mlx5_0, PCI 0000:3b:00.0 (root 0000:3a): Maker Model`.
+fn device_line(device: &DeviceRow) -> String {
+    let pci = if device.pci.is_empty() { String::new() } else { format!(", PCI {}", device.pci) };
+    let model = if device.model.is_empty() { String::new() } else { format!(": {}", device.model) };
+    format!("{} {}{pci}{model}", device.kind, device.devices)
 }
 
 fn part_name(machine: &Machine, part: Part) -> String {

@@ -28,6 +28,12 @@ impl Set {
         self.words.is_empty() && !self.endless
     }
 
+    /// The ids, ascending; none of a set without an end.
+    pub(super) fn ids(&self) -> Vec<u32> {
+        let all = if self.endless { 0 } else { 32 * self.words.len() as u32 };
+        (0..all).filter(|id| self.words[(id / 32) as usize] >> (id % 32) & 1 == 1).collect()
+    }
+
     pub(super) fn is_only(&self, id: u32) -> bool {
         let word = (id / 32) as usize;
         !self.endless
