@@ -3,6 +3,7 @@
 //! A [`Look`] gathers what is needed, most of it text out of a [`Root`]; the items judge it and measure nothing. What cannot
 //! be read is [`State::Unavailable`] with the reason, never an assumed value.
 
+mod devices;
 mod load;
 mod memory;
 mod processors;
@@ -135,7 +136,7 @@ impl Seen {
 const NOTHING_IN_A_GUEST: &str = "Nothing in a guest; measure on the host or on bare metal.";
 
 fn items() -> impl Iterator<Item = &'static Item> {
-    [processors::ITEMS, load::ITEMS, memory::ITEMS, system::ITEMS].into_iter().flatten()
+    [processors::ITEMS, load::ITEMS, memory::ITEMS, devices::ITEMS, system::ITEMS].into_iter().flatten()
 }
 
 pub fn examine(look: &Look) -> Vec<Finding> {

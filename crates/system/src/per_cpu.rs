@@ -169,6 +169,17 @@ fn number(mut text: &[u8]) -> Option<(u64, &[u8])> {
     (digits > 0).then_some((number, text))
 }
 
+/// The CPUs of the text of `/proc/interrupts`, and by the number of each interrupt how often it went to each, where it did.
+pub fn interrupts(text: &str) -> (Vec<u32>, BTreeMap<u32, Vec<(u32, u64)>>) {
+    let (ids, rows) = rows(text.as_bytes());
+    let of_row = |(name, counts, _): (String, Counts, String)| {
+        let counts = counts.into_iter().map(|(at, count)| (ids[at], count)).collect();
+        Some((name.parse().ok()?, counts))
+    };
+    let counts = rows.filter_map(of_row).collect();
+    (ids, counts)
+}
+
 /// The line of `/proc/interrupts` or `/proc/softirqs` that rose most between two readings on these CPUs, by its own words, and by how much;
 /// `None` where none rose.
 pub fn busiest(before: &str, after: &str, is_one: impl Fn(u32) -> bool) -> Option<(String, u64)> {

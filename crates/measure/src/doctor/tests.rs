@@ -1,5 +1,7 @@
 //! Every item both ways, on fake roots.
 
+mod devices;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -23,6 +25,7 @@ const STAT: &str =
 /// A quiet, ordinary machine with two strands: every item that reads files is fine with it.
 const QUIET: &[(&str, &str)] = &[
     ("/.keep", ""),
+    ("/proc/interrupts", "           CPU0       CPU1\n 24:  10  10  edge  timer\nNMI:  0  0  Non-maskable\n"),
     ("/proc/loadavg", "0.00 0.01 0.05 1/123 4567\n"),
     ("/proc/meminfo", "MemTotal: 100 kB\nSwapTotal:       2048 kB\nSwapFree:        2048 kB\n"),
     ("/proc/pressure/cpu", "some avg10=0.10 avg60=0.00 avg300=0.00 total=100\n"),
