@@ -13,7 +13,7 @@ const MOST_OF_LIST: f64 = 160.0;
 /// Where threads and memory are near a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Near {
-    /// What the device is called first.
+    /// The device by the name that was given, or that it is called first.
     pub device: String,
     /// OS id of the node to put memory on; `None` where there is one node, or none to choose.
     pub memory: Option<u32>,
@@ -69,7 +69,7 @@ impl Near {
         let own = device.numa.or(nodes.first().copied().filter(|_| nodes.len() == 1));
         let memory = own.map(|node| machine.node_id(node)).and_then(|node| machine.local_node(node));
         Ok(Near {
-            device: device.name().to_owned(),
+            device: device.names.iter().find(|name| *name == text).map_or(device.name(), |name| name).to_owned(),
             memory: memory.filter(|_| machine.nodes_for_memory().len() > 1),
             has_local: keys.keys().next().is_some_and(|(is_far, ..)| !is_far),
             ranks: machine.usable_strands().map(|strand| (strand.os_id, keys[&key(strand)])).collect(),
