@@ -7,8 +7,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::device::{Device, DeviceKind};
-
 /// This machine, one from a file, or a synthetic one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -170,6 +168,49 @@ pub enum CacheHolds {
     Data,
     /// Instructions.
     Instruction,
+}
+
+/// A GPU, a network port, a disk or another accelerator: a function of a PCI device with all that the system has of it, or a device on
+/// another bus.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Device {
+    /// The system's names of it, such as `eth0` and `mlx5_0`, or `card0` and `renderD128`; of a GPU also `gpu0`, by its rank among
+    /// the GPUs.
+    pub names: Vec<String>,
+    /// What it is.
+    pub kind: DeviceKind,
+    /// Its maker and model, where they are known.
+    pub model: Option<String>,
+    /// Its PCI address: `0000:3b:00.0`.
+    pub pci: Option<String>,
+    /// The domain and the bus of the PCI root that it hangs on: `0000:3a`.
+    pub pci_root: Option<String>,
+    /// Logical index of the package that has all CPUs local to it, where one has.
+    pub package: Option<u32>,
+    /// Logical index of its NUMA node; `None` where it is not known, or several are as near.
+    pub numa: Option<u32>,
+    /// The CPUs local to it, by OS ids, as a list. Empty where its node has none; all CPUs where the place is not known.
+    pub cpus: String,
+}
+
+/// What a device is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum DeviceKind {
+    /// A processor for graphics that computes too.
+    Gpu,
+    /// An accelerator that is no GPU.
+    Accelerator,
+    /// A port of an InfiniBand network.
+    InfiniBand,
+    /// Any other port of a network.
+    Nic,
+    /// A disk, or a controller of disks.
+    Disk,
+    /// What draws a screen and no more.
+    Display,
 }
 
 /// A part between machine and core that has no level of its own here: a die, or what hwloc calls a group.
