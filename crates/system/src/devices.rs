@@ -170,7 +170,7 @@ fn placed(folder: &Path) -> Found {
 /// `0000:3a` of the folder `…/pci0000:3a/0000:3a:00.0/0000:3b:00.0`.
 fn root_of(folder: &Path) -> Option<String> {
     let parts = folder.components().filter_map(|part| part.as_os_str().to_str()?.strip_prefix("pci"));
-    parts.filter(|root| root.contains(':')).last().map(str::to_owned)
+    parts.rev().find(|root| root.contains(':')).map(str::to_owned)
 }
 
 /// Gives the functions of PCI the names of their makers and models, where a file of them is installed; else their ids.

@@ -169,8 +169,11 @@ fn number(mut text: &[u8]) -> Option<(u64, &[u8])> {
     (digits > 0).then_some((number, text))
 }
 
+/// By the number of an interrupt, the CPUs that it went to, and how often.
+pub type Interrupts = BTreeMap<u32, Vec<(u32, u64)>>;
+
 /// The CPUs of the text of `/proc/interrupts`, and by the number of each interrupt how often it went to each, where it did.
-pub fn interrupts(text: &str) -> (Vec<u32>, BTreeMap<u32, Vec<(u32, u64)>>) {
+pub fn interrupts(text: &str) -> (Vec<u32>, Interrupts) {
     let (ids, rows) = rows(text.as_bytes());
     let of_row = |(name, counts, _): (String, Counts, String)| {
         let counts = counts.into_iter().map(|(at, count)| (ids[at], count)).collect();

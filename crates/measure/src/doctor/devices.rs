@@ -1,13 +1,12 @@
 //! Where devices hang, and where their interrupts go.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use charz_data::escape::plain;
 use charz_data::{cpulist, units};
 use charz_system::devices::{self, Found};
 use charz_system::file::ONLINE_NODES as NODES;
-use charz_system::per_cpu;
+use charz_system::per_cpu::{self, Interrupts};
 
 use super::{Item, Look, Seen};
 
@@ -83,7 +82,7 @@ fn called(device: &Found) -> String {
 }
 
 /// A driver may give each CPU a queue of its own, whose interrupts follow the threads: those are spread over all nodes, and not far.
-fn far(look: &Look, device: &Found, cpus: &[u32], counts: &BTreeMap<u32, Vec<(u32, u64)>>) -> Option<Far> {
+fn far(look: &Look, device: &Found, cpus: &[u32], counts: &Interrupts) -> Option<Far> {
     let node = device.node?;
     let list = look.root.text(format!("/sys/devices/system/node/node{node}/cpulist")).ok()?;
     let local = cpulist::parse(&list).ok()?;
