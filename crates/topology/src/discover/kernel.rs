@@ -164,6 +164,7 @@ fn numa_node(id: u32) -> NumaNode {
         subtype: None,
         memory_bytes: None,
         memory_side_cache_bytes: None,
+        tier: None,
         strands: 0,
         usable: true,
     }
