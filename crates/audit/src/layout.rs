@@ -7,6 +7,7 @@
 
 mod graph;
 mod latencies;
+mod machine;
 mod names;
 mod rejoin;
 #[cfg(test)]
@@ -18,18 +19,20 @@ use super::design::{connected, members};
 use super::median;
 use graph::Graph;
 pub use latencies::Latencies;
+pub use machine::Contradiction;
 pub use names::LevelName;
 
 /// What a threshold rises by from one grouping to the next.
 const STEP: f64 = 1.04;
 /// What it has to rise by without a change of the groups.
-pub(super) const LEAST_GAP: f64 = 1.25;
+const LEAST_GAP: f64 = 1.25;
 /// The share of CPUs whose groups have to be the same in two groupings, for these to be one.
 const SAME: f64 = 0.75;
 /// The share of CPUs that have to be in larger groups than a level below has.
 const GROWN: f64 = 0.5;
 /// Further groups make up for CPUs that are in none: half of the CPUs are enough where so many groups are alike.
 const SEVERAL: usize = 3;
+
 /// The levels that latencies show.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
@@ -91,7 +94,7 @@ struct Candidate {
 
 impl Candidate {
     fn limit(&self) -> f64 {
-        (self.from * self.to).sqrt()
+        middle(self.from, self.to)
     }
 
     fn gap(&self) -> f64 {
@@ -102,6 +105,16 @@ impl Candidate {
     fn group_of(&self) -> BTreeMap<usize, &[usize]> {
         self.groups.iter().flat_map(|group| group.iter().map(move |cpu| (*cpu, &group[..]))).collect()
     }
+}
+
+/// Latencies are compared by their ratios.
+fn middle(low: f64, high: f64) -> f64 {
+    (low * high).sqrt()
+}
+
+/// The limit between what is within a level and what is across, by a typical latency of each; `None` where the gap is that of no level.
+pub(super) fn limit(within: f64, across: f64) -> Option<f64> {
+    (within.max(across) >= LEAST_GAP * within.min(across)).then(|| middle(within, across))
 }
 
 /// Infers the levels. The CPUs' ids do not matter: what is permuted gives the same groups of the same CPUs.

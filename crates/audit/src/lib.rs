@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 use charz_data::machine::{Machine, Strand};
 
-pub use layout::{Latencies, Layout, Level, LevelName, Undecided, Why, layout};
+pub use layout::{Contradiction, Latencies, Layout, Level, LevelName, Undecided, Why, layout};
 pub use relation::{Evidence, Figure, Kind, Name, Reason, Relation, Verdict};
 
 /// What strands run in a round.

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use super::caches::{Pair, across, cache_of, last_level, ring};
 use super::cores::Cores;
 use super::design::ordered;
+use super::layout::limit;
 use super::relation::{Evidence, Figure, Kind, Reason, Relation, confidence};
 use super::{Bench, Probe, median};
 
-/// Pairs that share a level are distinguished from pairs that do not where the medians of their times differ by this factor.
-const CLASSES_APART: f64 = 1.3;
 /// How close to the limit between the classes a time decides nothing, as a fraction.
 const UNDECIDED: f64 = 0.07;
 /// Within one cache a line takes less than this share of a load from memory; where nothing farther is claimed, that is the reference.
@@ -109,8 +108,7 @@ fn classify(bench: &mut Bench<'_>, times: &mut Times, kind: Kind, near: &[Pair],
         }
     }
     let limit = match (times.typical(near), times.typical(far)) {
-        (Some(near), Some(far)) if near.max(far) > CLASSES_APART * near.min(far) => Limit::Between((near * far).sqrt()),
-        (Some(_), Some(_)) => Limit::None(Reason::AsLong),
+        (Some(near), Some(far)) => limit(near, far).map_or(Limit::None(Reason::AsLong), Limit::Between),
         (Some(_), None) => {
             let first = near[0].0;
             let memory = median((0..AGAIN).filter_map(|_| bench.measure(Probe::Memory, &[first]).pop().flatten()));

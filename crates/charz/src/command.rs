@@ -11,6 +11,7 @@ pub mod exec;
 pub mod fleet;
 pub mod history;
 pub mod import;
+mod latencies;
 pub mod lockutil;
 pub mod numa;
 pub mod predict;
@@ -48,6 +49,8 @@ pub enum Command {
         /// The device whose CPUs and memory come first.
         near: Option<String>,
         source: Source,
+        /// The file of latencies that the machine is inferred from, in place of the source.
+        latencies: Option<PathBuf>,
         format: &'static placement::Format,
     },
     Kernels {
@@ -92,8 +95,11 @@ impl Command {
     pub fn run(self, out: &mut dyn Write) -> Result<Exit, Error> {
         match self {
             Command::Topo(options) => topo::run(*options, out),
-            Command::Map { mapping, threads, near, source, format } => {
-                let machine = discover(&source)?;
+            Command::Map { mapping, threads, near, source, latencies, format } => {
+                let machine = match &latencies {
+                    Some(file) => latencies::infer(file, &Source::ThisMachine)?.machine,
+                    None => discover(&source)?,
+                };
                 let near = near.map(|device| Near::of(&machine, &device)).transpose()?;
                 let order = mapping.order(&machine)?;
                 let placement = place(&near.as_ref().map_or(Ok(order.clone()), |near| near.order(order))?, threads);
@@ -179,7 +185,7 @@ impl Command {
             Command::Predict(options) => options.inputs(),
             Command::History(options) => history::file(options.file.clone()).into_iter().collect(),
             Command::Topo(options) => options.inputs(),
-            Command::Map { source, .. } => file_of(source).into_iter().collect(),
+            Command::Map { source, latencies, .. } => file_of(source).into_iter().chain(latencies.clone()).collect(),
             Command::Fleet(task) => task.inputs(),
             _ => Vec::new(),
         }

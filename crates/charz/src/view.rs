@@ -5,6 +5,7 @@ pub mod config;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod kernels;
+pub mod levels;
 pub mod lockutil;
 pub mod look;
 pub(crate) mod passport;

@@ -142,6 +142,32 @@ fn a_third_of_the_pairs_may_be_missing() {
     }
 }
 
+#[test]
+fn a_machine_of_the_levels_has_their_groups_and_contradicts_other_claims() {
+    let drawn = Drawn { levels: &[(&[2], 9.0), (&[8], 27.0), (&[32], 110.0)], across: 210.0, cpus: 64 };
+    let latencies = Latencies::of(drawn.pairs(0.02, &mut Rng::with_seed(3)));
+    let mut found = layout(&latencies);
+    let names: Vec<_> = found.levels.iter().map(|level| level.name).collect();
+    assert_eq!(names, [LevelName::Core, LevelName::Cache(3), LevelName::Package]);
+    let machine = found.machine(&latencies, "drawn");
+    assert_eq!((machine.cores.len(), machine.caches.len(), machine.packages.len()), (32, 8, 2));
+    assert!(
+        machine.caches.iter().all(|cache| cache.strands == 8) && machine.cores.iter().all(|core| core.strands == 2)
+    );
+    assert_eq!(found.compare(&machine), []);
+    // Two CPUs in each other's core, and no sockets.
+    let mut claim = machine.clone();
+    let (first, second) = (claim.strands[0].core, claim.strands[2].core);
+    (claim.strands[0].core, claim.strands[2].core) = (second, first);
+    claim.strands.iter_mut().for_each(|strand| strand.package = None);
+    let [core, package] = &found.compare(&claim)[..] else { panic!() };
+    assert_eq!(
+        (core.name, &core.claimed, &core.measured),
+        (LevelName::Core, &vec![vec![0, 3], vec![1, 2]], &vec![vec![0, 1], vec![2, 3]])
+    );
+    assert_eq!((package.name, package.claimed.len(), package.measured.len()), (LevelName::Package, 0, 2));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 

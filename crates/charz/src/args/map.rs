@@ -1,5 +1,6 @@
 //! `charz map`, and how mappings and machines are named.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use charz_topology::{ALIASES, Mapping, Source, mappers};
@@ -31,6 +32,9 @@ pub(super) struct MapArgs {
     pub(super) allow_stack: bool,
     #[command(flatten)]
     pub(super) source: SourceArgs,
+    /// Place threads by the levels that core-to-core latencies show; a file as in charz topo --latencies
+    #[arg(long, value_name = "FILE", conflicts_with = "topology")]
+    pub(super) latencies: Option<PathBuf>,
     #[command(flatten)]
     pub(super) into: OutputArgs,
 }
@@ -43,6 +47,7 @@ pub(super) fn map(args: &MapArgs) -> Result<Command, Error> {
         threads: count("--threads", &args.threads, MOST_MAPPED)?,
         near: args.near.clone(),
         source: Source::of(&args.source.topology),
+        latencies: args.latencies.clone(),
         format: args.into.of(placement::FORMATS.iter())?,
     })
 }

@@ -28,6 +28,14 @@ pub(crate) struct TopoArgs {
     /// measure now
     #[arg(long, value_name = "REPORT", num_args = 0..=1)]
     pub(crate) measured: Option<Option<PathBuf>>,
+    /// Infer the levels from core-to-core latencies: a square or a triangle of numbers, or a report or table of charz c2c
+    ///
+    /// Rows and columns are CPUs, with or without their ids; separators are commas, tabs, semicolons, bars or blanks, and what is empty, NaN
+    /// or - is not known. Levels are from the innermost, with their groups of CPUs and a confidence; what the numbers do not decide is
+    /// listed as undecided. No topology is needed. If --topology names one, or the file is a report, the levels have its names, and
+    /// contradictions are listed. --format xml writes a machine that --topology reads.
+    #[arg(long, value_name = "FILE", conflicts_with = "measured")]
+    pub(crate) latencies: Option<PathBuf>,
     /// The longest that measuring may take, with a unit, e.g. 90s, 10m [default: 1m]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, requires = "measured")]
     pub(crate) budget: Option<String>,
@@ -77,6 +85,12 @@ const CARD_SPAN: &str = "3ms";
 
 pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<topo::Options, Error> {
     let source = Source::of(&args.source.topology);
+    if let Some(latencies) = args.latencies {
+        let levels = |shown| topo::Options::Levels { latencies: latencies.clone(), claim: source.clone(), shown };
+        let texts = topo_page::FORMATS.iter().map(|format| (format.name, levels(topo::Shown::Text(format))));
+        let others = [(topo_page::XML.0, levels(topo::Shown::Xml)), (topo_page::PNG.0, levels(topo::Shown::Png))];
+        return args.format.choose(args.output.as_deref(), texts.chain(others));
+    }
     let Some(measured) = args.measured else {
         if args.verbose {
             return Ok(topo::Options::Said { source, format: &topo_page::VERBOSE });

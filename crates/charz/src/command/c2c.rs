@@ -1,20 +1,25 @@
 //! `charz c2c`: the short way to what a line of memory takes from each core to each other.
 
 use std::collections::HashMap;
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::Duration;
 
 use charz_kernels::Params;
 use charz_topology::{Machine, Mapping, Strand, cpulist};
 
+use super::latencies;
 use super::sweep::{self, MeasuringContext, New};
 use crate::exit::{Error, Exit};
+use crate::view::{levels, look};
 use charz_claims::pairs::{self, Choice, Class};
+use charz_data::report::Report;
 use charz_measure::invoke::{Invoke, MeasureRequest};
 use charz_measure::limits::Limits;
 use charz_measure::plan::{Plan, PlanError, Request};
 use charz_measure::predict::Predictor;
-use charz_render::formats::Format;
+use charz_render::formats::{Format, ReportWriter};
+use charz_render::look::TerminalStyle;
+use charz_render::wrapped;
 
 pub struct Options {
     /// The sweep, whose mappings are still to be filled in.
@@ -38,7 +43,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         }
         Ok(new.request.kernels.clone())
     };
-    sweep::measure(new, *format, out, kernels, |stage, machine, limits, predictor| {
+    sweep::measure(new, &WithLevels(format), out, kernels, |stage, machine, limits, predictor| {
         let mut request = new.request.clone();
         let strands = wanted(machine, ids.as_deref());
         let seed = *request.seed.get_or_insert_with(|| fastrand::u64(..));
@@ -49,6 +54,23 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         let (choice, plan) = plan(&mut request, &strands, time, machine, limits, predictor)?;
         Ok((plan, Some(choice)))
     })
+}
+
+/// The report, and the levels that its latencies show.
+struct WithLevels(&'static Format);
+
+impl ReportWriter for WithLevels {
+    fn for_people(&self) -> bool {
+        self.0.for_people()
+    }
+
+    fn write(&self, report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
+        self.0.write(report, look, out)?;
+        let Some(levels) = latencies::of_measured(report).filter(|_| self.for_people()) else { return Ok(()) };
+        writeln!(out)?;
+        levels::table(&levels, look, out)?;
+        levels.machine.doubts.iter().try_for_each(|doubt| wrapped::hanging(doubt, 0, look::paragraph(), out))
+    }
 }
 
 fn wanted<'a>(machine: &'a Machine, ids: Option<&[u32]>) -> Vec<&'a Strand> {

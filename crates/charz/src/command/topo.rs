@@ -1,12 +1,13 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use charz_topology::{Access, Source, discover, export_xml};
+use charz_topology::{Access, Machine, NumaNode, Source, discover, export_xml, machine_xml};
 
-use super::file_of;
 use super::render::read;
 use super::sweep::{self, New};
+use super::{file_of, latencies};
 use crate::exit::{Error, Exit};
+use crate::view::levels;
 use crate::view::look;
 use crate::view::present;
 use crate::view::progress::note;
@@ -30,6 +31,12 @@ pub enum Options {
         /// The report with what was measured of its memory, if any was.
         measured: Option<PathBuf>,
     },
+    /// The machine that latencies show, beside what is said of it.
+    Levels {
+        latencies: PathBuf,
+        claim: Source,
+        shown: Shown,
+    },
     /// What was measured of a machine, beside what is said of it.
     Card {
         measured: PathBuf,
@@ -42,12 +49,21 @@ pub enum Options {
     },
 }
 
+/// How a machine is shown.
+#[derive(Clone, Copy)]
+pub enum Shown {
+    Text(&'static Format),
+    Xml,
+    Png,
+}
+
 impl Options {
     pub(super) fn inputs(&self) -> Vec<PathBuf> {
         let (source, measured) = match self {
             Options::Card { measured, .. } => (None, Some(measured)),
             Options::Xml { source, measured } => (file_of(source), measured.as_ref()),
             Options::Said { source, .. } | Options::Png { source } => (file_of(source), None),
+            Options::Levels { latencies, claim, .. } => (file_of(claim), Some(latencies)),
             Options::Measure { .. } => (None, None),
         };
         source.into_iter().chain(measured.cloned()).collect()
@@ -66,14 +82,14 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
         Options::Said { source, format } => {
             present(format, &discover(&source)?, out)?;
         }
-        Options::Png { .. } if look::is_terminal() => {
-            return Err(Error::bad_input("--format png is no text; name a file with --output"));
-        }
-        Options::Png { source } => {
-            let mut picture = Vec::new();
-            png(&topo::figure(&discover(&source)?), &mut picture)
-                .map_err(|error| Error::bad_input(error.to_string()))?;
-            out.write_all(&picture)?;
+        Options::Png { source } => picture(&discover(&source)?, out)?,
+        Options::Levels { latencies, claim, shown } => {
+            let levels = latencies::infer(&latencies, &claim)?;
+            match shown {
+                Shown::Text(format) => levels::write(&levels, format, &look::of_stdout(), out)?,
+                Shown::Xml => out.write_all(machine_xml(&with_memory(levels.machine))?.as_bytes())?,
+                Shown::Png => picture(&levels.machine, out)?,
+            }
         }
         Options::Card { measured, format } => format.write(&read(&measured)?, &look::of_stdout(), out)?,
         Options::Measure { new, format } => return sweep::start(&new, format, out),
@@ -90,6 +106,33 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
         }
     }
     Ok(Exit::Done)
+}
+
+/// hwloc reads no machine without memory: what names none has one node of unknown size.
+fn with_memory(mut machine: Machine) -> Machine {
+    if machine.numa_nodes.is_empty() {
+        let node = NumaNode {
+            os_id: Some(0),
+            subtype: None,
+            memory_bytes: None,
+            memory_side_cache_bytes: None,
+            strands: 0,
+            usable: true,
+        };
+        machine.numa_nodes.push(node);
+        machine.strands.iter_mut().for_each(|strand| (strand.numa, strand.numa_nodes) = (Some(0), vec![0]));
+        machine.count_strands();
+    }
+    machine
+}
+
+fn picture(machine: &Machine, out: &mut dyn Write) -> Result<(), Error> {
+    if look::is_terminal() {
+        return Err(Error::bad_input("--format png is no text; name a file with --output"));
+    }
+    let mut picture = Vec::new();
+    png(&topo::figure(machine), &mut picture).map_err(|error| Error::bad_input(error.to_string()))?;
+    Ok(out.write_all(&picture)?)
 }
 
 /// What the report contains about memory; what is left out is reported on standard error.
