@@ -18,6 +18,7 @@ pub mod predict;
 pub mod render;
 pub mod replicate;
 pub mod selftest;
+mod sizes;
 pub mod sweep;
 pub mod topo;
 pub mod watch;

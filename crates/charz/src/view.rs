@@ -13,6 +13,7 @@ pub(crate) mod placement;
 pub(crate) mod plan;
 pub mod predict;
 pub(crate) mod progress;
+pub mod sizes;
 pub mod topo;
 pub mod watch;
 

@@ -15,7 +15,7 @@ use charz_data::card::{Access, Chase};
 use charz_data::machine::{Cache, CacheHolds, Machine, Strand};
 use charz_data::{Arrange, Role};
 
-use crate::curve::{Level as Place, Plateau, Reach, plateaus, reach};
+use crate::curve::{Bracket, Level as Place, Plateau, Point, Reach, brackets, plateaus, reach};
 use crate::curves::{Curve, clocks};
 use crate::numa::{self, NodePair, Number};
 use charz_data::report::{self, Cell, PageKind, Report};
@@ -140,6 +140,20 @@ impl<'a> Card<'a> {
     /// enough of them, all suspect, they are doubtful.
     pub fn found<'l>(&self, level: &'l Level) -> Option<&'l Plateau> {
         level.found.as_ref().filter(|found| !self.is_thin(level) || (found.edge.is_some() && found.doubtful))
+    }
+
+    /// What the curve shows of each claimed cache of a known size, with its level.
+    pub fn brackets(&self, report: &Report) -> Vec<(u32, Bracket)> {
+        let curves = curves(report);
+        let points = curves.last().map_or(&[][..], |curve| &curve.points);
+        self.held_to(points)
+    }
+
+    fn held_to(&self, points: &[Point]) -> Vec<(u32, Bracket)> {
+        let claimed = |level: &Level| level.cache.zip(level.claimed.as_ref()?.0.size_bytes);
+        let claims: Vec<(u32, u64)> = self.levels.iter().map_while(claimed).collect();
+        let sizes: Vec<u64> = claims.iter().map(|(_, bytes)| *bytes).collect();
+        claims.iter().map(|(level, _)| *level).zip(brackets(points, &sizes)).collect()
     }
 
     /// Whether too few sizes around the edge of a level have a reliable number.

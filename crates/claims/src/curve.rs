@@ -10,6 +10,7 @@
 //! | did the hardware read ahead | [`reading`] |
 //! | up to which size are small pages as fast as huge ones | [`reach`] |
 //! | what it lacks to contradict a claim | [`lack`] |
+//! | whether it excludes a claim, and where an edge is with few sizes | [`brackets`] |
 //!
 //! # How well an edge is known
 //!
@@ -23,12 +24,14 @@
 //! A level that holds less than about eight times what the one inside of it does, and drops anything, has no plateau: it is not
 //! found, and the edge of the one inside is where that leaves its plateau.
 
+mod brackets;
 mod evidence;
 mod flat;
 mod levels;
 #[cfg(test)]
 mod tests;
 
+pub use brackets::{Bracket, Fit, brackets};
 use charz_data::Arrange;
 use charz_stats::median;
 pub use evidence::{BETWEEN, ENOUGH, Lack, lack};

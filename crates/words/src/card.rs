@@ -35,6 +35,9 @@ pub fn contradiction(found: &Contradiction) -> String {
             let [inside, beyond, claimed] = [edge.inside_bytes, edge.beyond_bytes, claimed].map(units::iec);
             format!("{inside} to {beyond}{} measured, {claimed} reported: {why}", units::doubt(edge.doubtful))
         }
+        Contradiction::Excluded { claimed, size_bytes, ns, limit_ns, .. } => {
+            excluded(claimed, size_bytes, ns, limit_ns)
+        }
         Contradiction::Missing { claimed, .. } => format!(
             "{} reported, no plateau measured: too small beside its neighbours to show, or other programs use it",
             units::iec(claimed)
@@ -51,6 +54,13 @@ pub fn contradiction(found: &Contradiction) -> String {
             units::doubt(times.suspect)
         ),
     }
+}
+
+/// How a curve excludes the size of a cache.
+pub fn excluded(claimed: u64, size_bytes: u64, ns: f64, limit_ns: f64) -> String {
+    let [claimed, size] = [claimed, size_bytes].map(units::iec);
+    let [ns, limit] = [ns, limit_ns].map(units::nanos);
+    format!("{claimed} reported, but a block of {size} takes {ns} per load, more than halfway to memory ({limit})")
 }
 
 /// What was not measured well enough, in a clause.

@@ -13,10 +13,10 @@ use super::named;
 use super::sweep::{preset, sweep};
 use crate::command::topo;
 use crate::exit::Error;
-use crate::view::topo as topo_page;
+use crate::view::{sizes as sizes_page, topo as topo_page};
 use charz_data::Role;
 use charz_data::card::{Access, Chase};
-use charz_render::formats::{CSV, JSON};
+use charz_render::formats::CSV;
 use charz_render::report::CARD;
 
 #[derive(Debug, Args)]
@@ -36,6 +36,13 @@ pub(crate) struct TopoArgs {
     /// contradictions are listed. --format xml writes a machine that --topology reads.
     #[arg(long, value_name = "FILE", conflicts_with = "measured")]
     pub(crate) latencies: Option<PathBuf>,
+    /// Compare the caches of --topology with latencies by size: a table of sizes and nanoseconds per load
+    ///
+    /// Columns are size (bytes, or with a unit), size_kib or size_mib, and latency_ns; without a heading the first two. Each cache gets the two
+    /// sizes between which it ends, and its claimed size is contradicted if a block of at most three quarters of it takes longer
+    /// than halfway, by the ratio, from the cache's latency to that of memory.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["measured", "latencies"])]
+    pub(crate) latency_by_size: Option<PathBuf>,
     /// The longest that measuring may take, with a unit, e.g. 90s, 10m [default: 1m]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, requires = "measured")]
     pub(crate) budget: Option<String>,
@@ -91,6 +98,11 @@ pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> 
         let others = [(topo_page::XML.0, levels(topo::Shown::Xml)), (topo_page::PNG.0, levels(topo::Shown::Png))];
         return args.format.choose(args.output.as_deref(), texts.chain(others));
     }
+    if let Some(table) = args.latency_by_size {
+        let sizes = |format| topo::Options::Sizes { table: table.clone(), claim: source.clone(), format };
+        let formats = sizes_page::FORMATS.iter().map(|format| (format.name, sizes(format)));
+        return args.format.choose(args.output.as_deref(), formats);
+    }
     let Some(measured) = args.measured else {
         if args.verbose {
             return Ok(topo::Options::Said { source, format: &topo_page::VERBOSE });
@@ -106,7 +118,7 @@ pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> 
         );
     };
     let measured = measured.map(|report| named::report(report, notes)).transpose()?;
-    let formats = [CARD, CSV, JSON, topo::XML].map(|format| (format.name, format));
+    let formats = [CARD, CSV, topo::JSON, topo::XML].map(|format| (format.name, format));
     let format = args.format.choose(args.output.as_deref().filter(|_| measured.is_some()), formats)?;
     let is_new = args.budget.is_some() || args.force || args.wait;
     match measured {

@@ -5,17 +5,22 @@ use charz_topology::{Access, Machine, NumaNode, Source, discover, export_xml, ma
 
 use super::render::read;
 use super::sweep::{self, New};
-use super::{file_of, latencies};
+use super::{file_of, latencies, sizes};
 use crate::exit::{Error, Exit};
 use crate::view::levels;
 use crate::view::look;
 use crate::view::present;
 use crate::view::progress::note;
+use crate::view::sizes as sizes_page;
 use crate::view::topo::{self, Format};
+use charz_claims::card::{About, Card};
+use charz_claims::curve::Bracket;
 use charz_claims::numa;
 use charz_data::escape::counted;
 use charz_data::report::Report;
 use charz_render::formats::{self, Draw, ReportWriter};
+use charz_render::json;
+use charz_render::look::TerminalStyle;
 use charz_render::picture::png;
 
 pub enum Options {
@@ -36,6 +41,12 @@ pub enum Options {
         latencies: PathBuf,
         claim: Source,
         shown: Shown,
+    },
+    /// Latencies by size beside the caches that a machine claims.
+    Sizes {
+        table: PathBuf,
+        claim: Source,
+        format: &'static sizes_page::Format,
     },
     /// What was measured of a machine, beside what is said of it.
     Card {
@@ -64,10 +75,33 @@ impl Options {
             Options::Xml { source, measured } => (file_of(source), measured.as_ref()),
             Options::Said { source, .. } | Options::Png { source } => (file_of(source), None),
             Options::Levels { latencies, claim, .. } => (file_of(claim), Some(latencies)),
+            Options::Sizes { table, claim, .. } => (file_of(claim), Some(table)),
             Options::Measure { .. } => (None, None),
         };
         source.into_iter().chain(measured.cloned()).collect()
     }
+}
+
+/// The report, with what its curve shows of each claimed cache.
+pub const JSON: &formats::Format = &formats::Format {
+    name: "json",
+    about: "the report itself, with what its curve shows of each claimed cache",
+    write: Draw::Record(write_json),
+};
+
+fn write_json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let card = Card::of(report);
+    let mut all = Vec::new();
+    formats::JSON.write(report, &TerminalStyle::PLAIN, &mut all)?;
+    let mut all: serde_json::Value = serde_json::from_slice(&all).map_err(io::Error::other)?;
+    let contradicted = |level: u32| card.contradictions.iter().any(|found| found.about() == About::Cache(level));
+    let levels: Vec<(u32, Bracket)> = card.brackets(report);
+    let mut caches = sizes_page::caches(&levels);
+    for (cache, (level, _)) in caches.iter_mut().zip(&levels) {
+        cache["contradicted"] = contradicted(*level).into();
+    }
+    all["caches"] = caches.into();
+    json::write_pretty_line(&all, out)
 }
 
 /// This machine, as hwloc XML, with what a report of it says.
@@ -83,6 +117,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
             present(format, &discover(&source)?, out)?;
         }
         Options::Png { source } => picture(&discover(&source)?, out)?,
+        Options::Sizes { table, claim, format } => present(format, &sizes::compare(&table, &claim)?, out)?,
         Options::Levels { latencies, claim, shown } => {
             let levels = latencies::infer(&latencies, &claim)?;
             match shown {

@@ -1,7 +1,7 @@
 //! What of a card contradicts what.
 
 use super::{Card, Level};
-use crate::curve::{Edge, Lack, Level as Place, Plateau, lack};
+use crate::curve::{ENOUGH, Edge, Fit, Lack, Level as Place, Plateau, lack};
 use crate::curves::Curve;
 use crate::numa::Number;
 use charz_data::report::Report;
@@ -23,6 +23,9 @@ pub enum About {
 pub enum Contradiction {
     /// The edge of a cache lies elsewhere.
     Size { cache: u32, edge: Edge, claimed: u64, is_guest: bool },
+    /// Blocks that would fit a cache take longer than half of the way to memory: the smallest, its nanoseconds, and the limit. The numbers
+    /// are not reliable one by one.
+    Excluded { cache: u32, claimed: u64, size_bytes: u64, ns: f64, limit_ns: f64 },
     /// A cache has no plateau.
     Missing { cache: u32, claimed: u64 },
     /// A plateau is no cache that is claimed.
@@ -42,7 +45,9 @@ impl Contradiction {
     /// What it is about.
     pub fn about(&self) -> About {
         match *self {
-            Contradiction::Size { cache, .. } | Contradiction::Missing { cache, .. } => About::Cache(cache),
+            Contradiction::Size { cache, .. }
+            | Contradiction::Excluded { cache, .. }
+            | Contradiction::Missing { cache, .. } => About::Cache(cache),
             Contradiction::Unclaimed(_) => About::Unclaimed,
             Contradiction::Distances(..) => About::Numa,
         }
@@ -68,14 +73,21 @@ pub(super) fn all(
 ) -> (Vec<Contradiction>, Vec<Unknown>) {
     let (mut found, mut unknown) = (Vec::new(), Vec::new());
     let is_guest = report.host.virtual_machine == Some(true);
+    let brackets = curve.map(|curve| card.held_to(&curve.points)).unwrap_or_default();
     for (at, level) in card.levels.iter().enumerate() {
         let inner = at.checked_sub(1).and_then(|inner| card.levels[inner].claimed.as_ref()?.0.size_bytes);
         let claimed = level.cache.zip(level.claimed.as_ref().and_then(|claimed| claimed.0.size_bytes));
         let Some((curve, (cache, bytes))) = curve.zip(claimed) else { continue };
         let edge = level.found.and_then(|found| found.edge);
+        let fit = brackets.get(at).map_or(Fit::NoSize, |(_, bracket)| bracket.fit);
         match lack(&curve.points, &curve.asked, inner.unwrap_or(0), bytes, edge) {
-            Some(lack) => unknown.push(Unknown::Edge(cache, lack)),
-            None => found.extend(of_cache(level, cache, bytes, is_guest)),
+            None => found.extend(of_cache(level, cache, bytes, is_guest).filter(|found| !is_allowed(found, fit))),
+            Some(lack) => match fit {
+                Fit::Excluded { size_bytes, ns, limit_ns, sizes } if sizes >= ENOUGH => {
+                    found.push(Contradiction::Excluded { cache, claimed: bytes, size_bytes, ns, limit_ns });
+                }
+                _ => unknown.push(Unknown::Edge(cache, lack)),
+            },
         }
     }
     // Beyond the last cache that is named there may be a stretch on the way to memory.
@@ -92,6 +104,16 @@ pub(super) fn all(
         }
     }
     (found, unknown)
+}
+
+/// Whether a curve allows what a plateau contradicts: a cache that is smaller than claimed, or has no plateau.
+fn is_allowed(found: &Contradiction, fit: Fit) -> bool {
+    let is_less = match *found {
+        Contradiction::Size { edge, claimed, .. } => edge.beyond_bytes < claimed,
+        Contradiction::Missing { .. } => true,
+        _ => false,
+    };
+    is_less && fit == Fit::Allowed
 }
 
 fn of_cache(level: &Level, cache: u32, claimed: u64, is_guest: bool) -> Option<Contradiction> {
