@@ -21,6 +21,7 @@ mod models;
 mod nightly;
 mod oldest;
 mod package;
+mod real;
 mod run;
 mod same;
 mod slurm;
@@ -121,6 +122,12 @@ const TASKS: &[Task] = &[
         "[REPORT…]",
         "open a report's page in chromium: no word on the console, no request; pictures to look at",
         browser::start,
+    ),
+    Task(
+        "real",
+        "[--charz PATH]",
+        "charz on the machines of CHARZ_REAL, which others described and measured: a table of what is right",
+        real::start,
     ),
     Task("nightly", "[--list] [PART…]", "run what takes too long for each change, whatever fails", nightly::start),
 ];

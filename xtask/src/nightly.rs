@@ -9,7 +9,7 @@ use xtask::{Failure, Outcome, process};
 struct Part(&'static str, &'static [&'static [&'static str]]);
 
 /// Those that fail soonest and most often first.
-const PARTS: [Part; 17] = [
+const PARTS: [Part; 18] = [
     Part("loom", &[&["loom"]]),
     Part("package", &[&["package"]]),
     Part("same-code", &[&["same-code"]]),
@@ -17,6 +17,7 @@ const PARTS: [Part; 17] = [
     Part("browser", &[&["browser"]]),
     // The draws of minutes.
     Part("draws", &[&["test", "--release", "--lib", "--", "--ignored"]]),
+    Part("real", &[&["real"]]),
     Part("machines", &[&["machines"]]),
     Part("old-hwloc", &[&["old-hwloc"]]),
     Part("dist", &[&["dist", "--try"], &["dist", "--target", "aarch64-unknown-linux-gnu", "--try"]]),

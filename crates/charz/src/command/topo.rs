@@ -14,7 +14,7 @@ use crate::view::progress::note;
 use crate::view::sizes as sizes_page;
 use crate::view::topo::{self, Format};
 use charz_claims::card::{About, Card};
-use charz_claims::curve::Bracket;
+use charz_claims::curve::{Bracket, Fit};
 use charz_claims::numa;
 use charz_data::escape::counted;
 use charz_data::report::Report;
@@ -97,8 +97,12 @@ fn write_json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let contradicted = |level: u32| card.contradictions.iter().any(|found| found.about() == About::Cache(level));
     let levels: Vec<(u32, Bracket)> = card.brackets(report);
     let mut caches = sizes_page::caches(&levels);
-    for (cache, (level, _)) in caches.iter_mut().zip(&levels) {
-        cache["contradicted"] = contradicted(*level).into();
+    for (cache, (level, bracket)) in caches.iter_mut().zip(&levels) {
+        match (contradicted(*level), bracket.fit) {
+            (true, _) => cache["verdict"] = "contradicted".into(),
+            (false, Fit::Excluded { .. }) => cache["verdict"] = "not reliable".into(),
+            _ => {}
+        }
     }
     all["caches"] = caches.into();
     json::write_pretty_line(&all, out)

@@ -5,15 +5,19 @@ use fastrand::Rng;
 use super::grammar::Verb;
 
 /// `_` stands for a space in a word. A file that a line reads is one of [`super::reports::bases`], or no line of it would be right.
-pub const LINES: [&str; 75] = [
+pub const LINES: [&str; 79] = [
     "topo",
     "topo -v",
     "topo --measured r.json",
     "topo --topology m.xml",
     "topo --format svg --output page.svg",
+    "topo --latencies c.csv --topology Package:1_Core:2_PU:2",
+    "topo --latencies c.csv --format xml --output o.xml",
+    "topo --latency-by-size s.csv --topology Package:1_L2:1(size=1MiB)_Core:1_PU:1",
     "map --mapping compact --threads 2",
     "map --mapping dumb --threads 2 --topology m.xml",
     "map --mapping dumb --threads 2 --near eth0 --format numactl",
+    "map --mapping compact --threads 2 --latencies c.csv",
     "kernels",
     "sweep --kernel noop --threads 1 --iterations 20000 --invocations 2 --budget 1s --output o.json",
     "sweep --kernel noop,mem-read --threads 1,2 --size 64KiB --invocations 2 --budget 1s -q --output o.json",
@@ -84,7 +88,7 @@ pub const LINES: [&str; 75] = [
 ];
 
 /// Files that nothing has to write.
-pub const PLAIN: [(&str, &str); 3] = [
+pub const PLAIN: [(&str, &str); 5] = [
     ("c.toml", "threads = \"1\"\nmapping = \"dumb\"\n"),
     (
         "l.txt",
@@ -93,6 +97,8 @@ pub const PLAIN: [(&str, &str); 3] = [
         1170899  68%  68% 0.00 11444141 pcf                  page_create_wait\n\
         202679  12%  80% 0.00   332996 pcf+0x380             page_free\n",
     ),
+    ("c.csv", ",,,\n7.1,,,\n21.5,20.4,,\n20.9,22.3,7.4,\n"),
+    ("s.csv", "size_kib,latency_ns\n16,1.4\n256,4\n4096,70\n65536,95\n"),
     ("p.tsv", "dumb\t1\t10\t1\ndumb\t4\t30\t1\ndumb\t8\t60\t1\ndumb\t6\t-\t0\n"),
 ];
 
