@@ -19,7 +19,7 @@ pub(super) struct Graph {
     known: Vec<u64>,
 }
 
-/// A CPU's gain from another group, and whether it is in doubt.
+/// Groups of CPUs.
 pub(super) struct Grouping {
     /// The group of each CPU, by the lowest position in it.
     pub(super) of: Vec<usize>,
@@ -81,35 +81,50 @@ impl Graph {
                 net[cpu * self.cpus + of[other]] += self.vote(cpu, other);
             }
         }
+        let mut best: Vec<Move> = (0..self.cpus).map(|cpu| self.best(&net, &of, cpu)).collect();
         for _ in 0..self.cpus {
-            let moves = (0..self.cpus).map(|cpu| (cpu, self.best(&net, &of, cpu)));
-            let best = moves.map(|(cpu, (group, gain))| (gain, cpu, group)).max_by_key(|(gain, ..)| *gain);
-            let Some((_, cpu, group)) = best.filter(|(gain, ..)| *gain > 0) else { break };
-            let group = group.unwrap_or_else(|| (0..self.cpus).find(|free| !of.contains(free)).unwrap_or(cpu));
-            for other in (0..self.cpus).filter(|other| *other != cpu) {
-                let vote = self.vote(cpu, other);
-                net[other * self.cpus + of[cpu]] -= vote;
-                net[other * self.cpus + group] += vote;
+            let Some(cpu) = (0..self.cpus).max_by_key(|cpu| best[*cpu].gain).filter(|cpu| best[*cpu].gain > 0) else {
+                break;
+            };
+            let unused = || (0..self.cpus).find(|free| !of.contains(free)).unwrap_or(cpu);
+            let (from, to) = (of[cpu], best[cpu].to.unwrap_or_else(unused));
+            of[cpu] = to;
+            for other in 0..self.cpus {
+                let vote = if other == cpu { 0 } else { self.vote(cpu, other) };
+                let row = other * self.cpus;
+                net[row + from] -= vote;
+                net[row + to] += vote;
+                // Only these two groups are worth more or less than before.
+                let is_near = |group: usize| group == from || group == to;
+                let gain = net[row + from].max(net[row + to]) - net[row + of[other]];
+                if is_near(of[other]) || best[other].to.is_none_or(is_near) || gain > best[other].gain {
+                    best[other] = self.best(&net, &of, other);
+                }
             }
-            of[cpu] = group;
         }
-        let torn = (0..self.cpus).filter(|cpu| self.best(&net, &of, *cpu).1 >= 0).collect();
+        let torn = (0..self.cpus).filter(|cpu| best[*cpu].gain >= 0).collect();
         let first = |cpu: usize| of.iter().position(|group| *group == of[cpu]).unwrap_or(cpu);
         Grouping { torn, of: (0..self.cpus).map(first).collect() }
     }
 
-    /// The group other than its own that a CPU agrees with best, and the gain of a move there; `None` is a group of its own.
-    fn best(&self, net: &[i32], of: &[usize], cpu: usize) -> (Option<usize>, i32) {
+    /// The group other than its own that a CPU agrees with best.
+    fn best(&self, net: &[i32], of: &[usize], cpu: usize) -> Move {
         let row = &net[cpu * self.cpus..(cpu + 1) * self.cpus];
         let own = row[of[cpu]];
         let others = (0..self.cpus).filter(|group| *group != of[cpu]);
-        let best = others.max_by_key(|group| row[*group]).filter(|group| row[*group] > 0);
         let is_alone = || of.iter().filter(|group| **group == of[cpu]).count() == 1;
-        match best {
-            Some(group) => (Some(group), row[group] - own),
+        match others.max_by_key(|group| row[*group]).filter(|group| row[*group] > 0) {
+            Some(group) => Move { to: Some(group), gain: row[group] - own },
             // To be alone agrees and disagrees with nothing; a CPU that is alone already gains nothing.
-            None if own == 0 && is_alone() => (None, i32::MIN),
-            None => (None, -own),
+            None if own == 0 && is_alone() => Move { to: None, gain: i32::MIN },
+            None => Move { to: None, gain: -own },
         }
     }
+}
+
+/// A move of a CPU to another group, or to one of its own, and the disagreements that it takes away.
+#[derive(Clone, Copy)]
+struct Move {
+    to: Option<usize>,
+    gain: i32,
 }

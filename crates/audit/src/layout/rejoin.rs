@@ -51,7 +51,19 @@ pub(super) fn rejoin(candidate: &mut Candidate, outer: Option<&[Vec<usize>]>, la
     for around in outer.unwrap_or(&all) {
         let mut here: Vec<Vec<usize>> = parts.iter().filter(|part| around.contains(&part[0])).cloned().collect();
         let like = |a, b| latencies.get(a, b).is_some_and(|value| typical.has(value));
-        let strange = |a, b| latencies.get(a, b).is_some_and(|value| !others(a, b, around, latencies).has(value));
+        // Cores of another kind are as far from all as none of the others is, and may be near each other for that.
+        let ordinary = Spread::of(
+            sound
+                .iter()
+                .flatten()
+                .filter(|cpu| around.contains(cpu))
+                .filter_map(|cpu| distance(*cpu, around, latencies)),
+        );
+        let is_ordinary = |cpu| distance(cpu, around, latencies).is_some_and(|ns| ordinary.has(ns));
+        let strange = |a, b| {
+            let is_strange = |value| !others(a, b, around, latencies).has(value);
+            latencies.get(a, b).is_some_and(is_strange) && is_ordinary(a) && is_ordinary(b)
+        };
         found.extend(pair_up(&mut here, usual, like));
         found.extend(pair_up(&mut here, usual, strange));
         left.extend(here.into_iter().map(|part| (part, around)));
@@ -94,6 +106,11 @@ fn pair_up(parts: &mut Vec<Vec<usize>>, size: usize, fits: impl Fn(usize, usize)
     let found: Vec<Vec<usize>> = found.collect();
     parts.retain(|part| !found.iter().any(|group| group.contains(&part[0])));
     found
+}
+
+/// How far a CPU typically is from those around.
+fn distance(cpu: usize, around: &[usize], latencies: &Latencies) -> Option<f64> {
+    median(around.iter().filter(|other| **other != cpu).filter_map(|other| latencies.get(cpu, *other)))
 }
 
 /// The values that two CPUs have with the others around.

@@ -122,6 +122,22 @@ fn a_part_of_the_machine_that_is_near_is_no_level() {
     assert_eq!(layout.undecided.iter().map(|open| open.why).collect::<Vec<_>>(), [Why::InPart]);
 }
 
+/// Two cores of another kind without siblings, near each other and far from the rest, are no core of two threads.
+#[test]
+fn slow_cores_that_share_a_cluster_are_not_siblings() {
+    let ns = |a: u32, b: u32| match (a.max(b), a / 2 == b / 2) {
+        (20.., true) => 60.0,
+        (20.., _) => 110.0,
+        (_, true) => 5.0,
+        _ => 40.0,
+    };
+    let mut random = Rng::with_seed(4);
+    let pairs = (0..22).flat_map(|a| (0..a).map(move |b| [a, b]));
+    let latencies = Latencies::of(pairs.map(|[a, b]| ([a, b], ns(a, b) * (1.0 + 0.04 * random.f64()))));
+    let found = found(&layout(&latencies));
+    assert!(found.iter().all(|groups| !(groups.contains(&vec![0, 1]) && groups.contains(&vec![20, 21]))), "{found:?}");
+}
+
 #[test]
 fn the_lowest_of_several_values_counts_and_what_is_no_number_does_not() {
     let values = [([3, 1], 8.0), ([1, 3], 6.0), ([1, 1], 2.0), ([1, 7], f64::NAN), ([7, 3], -1.0), ([7, 1], 9.0)];
