@@ -38,11 +38,11 @@ pub(crate) fn write(
         }
         "summary" => {
             table(levels, look, out)?;
-            writeln!(out)?;
-            match levels.layout.levels.is_empty() {
-                true => levels.machine.doubts.iter().try_for_each(|doubt| writeln!(out, "warning: {doubt}")),
-                false => (format.write)(&levels.machine, look, out),
+            if levels.layout.levels.is_empty() {
+                return levels.machine.doubts.iter().try_for_each(|doubt| writeln!(out, "warning: {doubt}"));
             }
+            writeln!(out)?;
+            (format.write)(&levels.machine, look, out)
         }
         _ => (format.write)(&levels.machine, look, out),
     }

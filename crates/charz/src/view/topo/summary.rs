@@ -31,7 +31,6 @@ pub(super) fn write_all(machine: &Machine, width: usize, out: &mut dyn Write) ->
 fn page(machine: &Machine, width: usize, modes: &[Info], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}\n", totals(machine))?;
     levels(machine, width, out)?;
-    writeln!(out)?;
     beside(&layout::lines(machine), width, out)?;
     writeln!(out)?;
     if !machine.devices.is_empty() {
@@ -143,7 +142,11 @@ fn levels(machine: &Machine, width: usize, out: &mut dyn Write) -> io::Result<()
             [level.name, level.sets.len().to_string(), size, shared_by, sets(machine, level.sets)]
         })
         .collect();
-    columns(&["level", "count", "size", "shared by", "CPUs"], &[0, 2, 3, 4], &rows, width, out)
+    if rows.is_empty() {
+        return Ok(());
+    }
+    columns(&["level", "count", "size", "shared by", "CPUs"], &[0, 2, 3, 4], &rows, width, out)?;
+    writeln!(out)
 }
 
 fn found(machine: &Machine) -> Vec<Level> {
