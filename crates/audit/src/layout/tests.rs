@@ -99,8 +99,8 @@ fn machines_without_levels_have_none() {
     let grid = |a: usize, b: usize| 30.0 + 2.5 * ((a % 8).abs_diff(b % 8) + (a / 8).abs_diff(b / 8)) as f64;
     let ring = |a: usize, b: usize| 30.0 + 1.8 * a.abs_diff(b).min(24 - a.abs_diff(b)) as f64;
     let same = |_: usize, _: usize| 41.0;
-    let shapes: [(&dyn Fn(usize, usize) -> f64, usize); 6] =
-        [(&grid, 64), (&ring, 24), (&same, 16), (&same, 2), (&same, 1), (&same, 0)];
+    type Shape<'a> = (&'a dyn Fn(usize, usize) -> f64, usize);
+    let shapes: [Shape<'_>; 6] = [(&grid, 64), (&ring, 24), (&same, 16), (&same, 2), (&same, 1), (&same, 0)];
     for (at, (ns, cpus)) in shapes.into_iter().enumerate() {
         for seed in 0..10 {
             let mut random = Rng::with_seed(seed);
@@ -216,6 +216,7 @@ proptest! {
 
 /// The levels of machines that others measured, where `CHARZ_REAL` has them; see docs/checked-on.md for their source.
 #[test]
+#[allow(clippy::print_stdout)] // Said where it is skipped.
 fn levels_of_measured_machines_are_those_of_their_makers() {
     let Some(folder) = std::env::var_os("CHARZ_REAL").map(|folder| PathBuf::from(folder).join("c2c")) else {
         return println!("CHARZ_REAL is not set: no measured machines");

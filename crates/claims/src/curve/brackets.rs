@@ -99,16 +99,15 @@ fn edges(points: &[Point], caches: &[u64]) -> Vec<Option<[u64; 2]>> {
         rises[at] - OCTAVE * (middle / caches[cache].max(1) as f64).log2().abs()
     };
     // The best choice of a rise for each cache in order, with the steepest among them: by the caches and rises so far, and whether it is.
-    let mut best: Vec<Vec<[Option<(f64, Vec<Option<usize>>)>; 2]>> =
-        vec![vec![[Some((0.0, Vec::new())), None]; rises.len() + 1]];
+    let mut best: Vec<Vec<[Choice; 2]>> = vec![vec![[Some((0.0, Vec::new())), None]; rises.len() + 1]];
     for cache in 0..caches.len() {
-        let mut row: Vec<[Option<(f64, Vec<Option<usize>>)>; 2]> = Vec::with_capacity(rises.len() + 1);
+        let mut row: Vec<[Choice; 2]> = Vec::with_capacity(rises.len() + 1);
         for used in 0..=rises.len() {
             let mut cell = [0, 1].map(|has| extended(&best[cache][used][has], 0.0, None));
-            for at in 0..used {
+            for (at, before) in best[cache].iter().enumerate().take(used) {
                 for has in [0, 1] {
                     let now = usize::from(has == 1 || at == steepest);
-                    let longer = extended(&best[cache][at][has], worth(cache, at), Some(at));
+                    let longer = extended(&before[has], worth(cache, at), Some(at));
                     if value(&longer) > value(&cell[now]) {
                         cell[now] = longer;
                     }
@@ -125,6 +124,7 @@ fn edges(points: &[Point], caches: &[u64]) -> Vec<Option<[u64; 2]>> {
     (0..caches.len()).map(|cache| chosen.get(cache).copied().flatten().filter(is_rise).map(edge)).collect()
 }
 
+/// The worth of rises, and the rise of each cache so far; `None` where there is no such choice.
 type Choice = Option<(f64, Vec<Option<usize>>)>;
 
 fn value(choice: &Choice) -> f64 {
