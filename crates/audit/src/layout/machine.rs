@@ -41,6 +41,7 @@ impl Layout {
             caches: Vec::new(),
             groups: Vec::new(),
             kinds: Vec::new(),
+            devices: Vec::new(),
             alu: AluSource::Assumed,
             absent: Vec::new(),
             usable: Usable::everything(latencies.len()),

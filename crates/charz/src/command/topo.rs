@@ -155,6 +155,7 @@ fn with_memory(mut machine: Machine) -> Machine {
             subtype: None,
             memory_bytes: None,
             memory_side_cache_bytes: None,
+            tier: None,
             strands: 0,
             usable: true,
         };
