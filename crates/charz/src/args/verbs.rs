@@ -71,7 +71,7 @@ pub(super) enum Verb {
     /// With --latencies, the machine is inferred from core-to-core latencies that any program measured; with --latency-by-size, claimed
     /// caches are compared with a table of latencies by size.
     #[command(
-        after_help = "Examples:\n  charz topo\n  charz topo --measured\n  charz topo --topology 'Package:2 Core:4 PU:2'\n  charz topo --latencies matrix.csv"
+        after_help = "Examples:\n  charz topo --measured\n  charz topo --topology 'Package:2 Core:4 PU:2'\n  charz topo --latencies matrix.csv"
     )]
     Topo(Box<TopoArgs>),
     /// Show where a mapping puts threads, or the options that launch a program so
