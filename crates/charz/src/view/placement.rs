@@ -15,8 +15,11 @@ use charz_words::launch::{Placed, TOOLS, Tool};
 
 pub type Format = charz_render::formats::Format<Show>;
 
+/// How charz shows a placement, which may be near a device.
+type Own = fn(&Machine, &Mapping, &Placement, Option<&Near>, &mut dyn Write) -> io::Result<()>;
+
 pub enum Show {
-    Own(fn(&Machine, &Mapping, &Placement, Option<&Near>, &mut dyn Write) -> io::Result<()>),
+    Own(Own),
     Launch(&'static Tool),
 }
 
