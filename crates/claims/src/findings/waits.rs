@@ -295,11 +295,11 @@ mod tests {
             report.machine.strands.iter_mut().for_each(|own| own.core = Some(if is_one_core { 0 } else { own.os_id }));
             report.cards.iter_mut().filter(|card| card.name == COMMAND).for_each(|card| card.role = Role::Program);
             let table = Estimates::of(&report);
-            let found = findings(&table).into_iter().find_map(|found| match found.claim {
+            let all = findings(&table);
+            all.into_iter().find_map(|found| match found.claim {
                 Claim::Overlap(own) => Some((own.waits(), own.faster())),
                 _ => None,
-            });
-            found
+            })
         };
         // Two that wait for half of their time and compute in turns do twice the work.
         let (waits, faster) = overlap([100.0, 200.0], true).unwrap();
