@@ -169,7 +169,7 @@ pub(super) enum Verb {
     Replicate(Box<ReplicateArgs>),
     /// Advise on mapping and number of threads for each kind of load, with the line to paste
     #[command(
-        after_help = "Examples:\n  charz advise last\n  charz advise report.json --validate\n  charz advise last --beside stream:node0\n  charz advise last --near mlx5_0"
+        after_help = "Examples:\n  charz advise last\n  charz advise last --beside stream:node0\n  charz advise last --near mlx5_0"
     )]
     Advise(AdviseArgs),
     /// Predict placements that were not measured, or say that no model does
