@@ -115,8 +115,11 @@ pub(crate) fn from_xml(xml: &str, source: String) -> Result<Machine, String> {
             .for_each(|node| node.memory_side_cache_bytes = Some(bytes));
     }
     devices::enter(&mut machine, xml::devices(xml));
-    let tiers = xml::tiers(xml);
-    machine.numa_nodes.iter_mut().for_each(|node| node.tier = node.os_id.and_then(|id| tiers.get(&id).copied()));
+    // One node has nothing to be compared with.
+    if machine.numa_nodes.len() > 1 {
+        let tiers = xml::tiers(xml);
+        machine.numa_nodes.iter_mut().for_each(|node| node.tier = node.os_id.and_then(|id| tiers.get(&id).copied()));
+    }
     if !xml::names_memory(xml) {
         machine.doubts.push("the file names no NUMA node: one was made of the whole machine".to_owned());
     }
