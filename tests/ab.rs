@@ -10,7 +10,7 @@ use crate::support::{Ran, charz, read_json, run, write_program};
 
 /// A comparison that takes about a second: arguments without the sides.
 const SMALL: [&str; 9] =
-    ["ab", "--kernel", "arith-int,arith-float", "--threads", "1", "--repetitions", "2", "--budget", "5m"];
+    ["ab", "--kernel", "arith-int,arith-float", "--threads", "1", "--iterations", "2", "--budget", "5m"];
 
 /// A program of the shell.
 fn script(folder: &Path, lines: &str) -> PathBuf {
@@ -20,7 +20,7 @@ fn script(folder: &Path, lines: &str) -> PathBuf {
 }
 
 fn small(more: &[&OsStr]) -> Ran {
-    let sides = ["--a", "--mapping round-robin", "--b", "--mapping auto", "--iterations", "200000"];
+    let sides = ["--a", "--mapping round-robin", "--b", "--mapping auto", "--steps", "200000"];
     run(SMALL.iter().chain(&sides).map(OsStr::new).chain(more.iter().copied()))
 }
 
@@ -28,7 +28,7 @@ fn small(more: &[&OsStr]) -> Ran {
 fn both_sides_are_kept_with_as_many_invocations_and_can_be_read_again() {
     let folder = tempfile::tempdir().unwrap();
     let name = folder.path().join("trial.json");
-    let more = ["--invocations", "6", "--format", "json", "--allow-suspect", "--output"];
+    let more = ["--runs", "6", "--format", "json", "--allow-suspect", "--output"];
     let ran = small(&more.iter().map(OsStr::new).chain([name.as_os_str()]).collect::<Vec<_>>());
     // On a busy machine nothing may be comparable, and the exit code reports that.
     assert!(matches!(ran.code, Some(0 | 1 | 5)), "{ran:?}");
@@ -55,7 +55,7 @@ fn both_sides_are_kept_with_as_many_invocations_and_can_be_read_again() {
 #[test]
 fn what_cannot_be_printed_is_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let args = ["--a", "--mapping round-robin", "--b", "--mapping auto", "--iterations", "20000", "--invocations", "1"];
+    let args = ["--a", "--mapping round-robin", "--b", "--mapping auto", "--steps", "20000", "--runs", "1"];
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let mut command = charz();
     command.current_dir(&folder).args(SMALL).args(args).args(["--format", "html", "--output", "trial.json"]);
@@ -68,7 +68,7 @@ fn what_cannot_be_printed_is_kept() {
 
 #[test]
 fn a_suspect_side_is_no_verdict_and_nothing_compared_is_no_pass() {
-    let ran = small(&["--invocations", "6"].map(OsStr::new));
+    let ran = small(&["--runs", "6"].map(OsStr::new));
     assert_eq!(ran.code, Some(5), "{ran:?}");
     assert!(ran.out.contains("2 skipped") && ran.err.contains("nothing could be compared"), "{ran:?}");
 }
@@ -92,7 +92,7 @@ fn a_program_that_dies_leaves_its_reason() {
 fn a_self_test_needs_twenty_comparisons_for_a_floor() {
     let folder = tempfile::tempdir().unwrap();
     let rounds = |rounds: &str, more: &[&str]| -> Ran {
-        let args = ["selftest", "--aa", "--invocations", "1", "--allow-suspect", "--rounds", rounds];
+        let args = ["selftest", "--aa", "--runs", "1", "--allow-suspect", "--rounds", rounds];
         charz().args(args).args(more).output().unwrap().into()
     };
     let selftest = |more: &[&str]| rounds("2", more);

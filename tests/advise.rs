@@ -12,7 +12,7 @@ use charz_topology::cpulist;
 fn a_prediction_is_checked_by_measuring_again() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.json").to_string_lossy().into_owned();
-    let short = ["--iterations", "100000", "--repetitions", "3", "--invocations", "6", "--seed", "1", "-q"];
+    let short = ["--steps", "100000", "--iterations", "3", "--runs", "6", "--seed", "1", "-q"];
     let words = ["sweep", "--kernel", "arith-int", "--mapping", "dumb,auto", "--threads", "1,2", "--output", &file];
     run(words.iter().chain(&short)).check_swept();
     let ran = run(["advise", &file, "--validate", "--budget", "20s", "--json", "--wait"]);
@@ -36,7 +36,7 @@ fn a_prediction_is_checked_by_measuring_again() {
 fn placements_are_measured_beside_a_load() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.json").to_string_lossy().into_owned();
-    let short = ["--iterations", "100000", "--repetitions", "3", "--invocations", "6", "--seed", "1", "-q"];
+    let short = ["--steps", "100000", "--iterations", "3", "--runs", "6", "--seed", "1", "-q"];
     let words = ["sweep", "--kernel", "arith-int", "--mapping", "dumb", "--threads", "1,2", "--output", &file];
     run(words.iter().chain(&short)).check_swept();
     let mark = format!("sleep 0.{}", std::process::id());

@@ -178,18 +178,7 @@ impl Site {
             .current_dir(&self.folder)
             .env("SLURMD_NODENAME", "zqnode")
             .args(args)
-            .args([
-                "--mapping",
-                "auto",
-                "--mapping",
-                &mapper,
-                "--threads",
-                "1,2",
-                "--invocations",
-                "2",
-                "--budget",
-                "3m",
-            ])
+            .args(["--mapping", "auto", "--mapping", &mapper, "--threads", "1,2", "--runs", "2", "--budget", "3m"])
             .args(["--label", "rack=zqlabel"])
             .args(flags)
             .output()
@@ -242,7 +231,7 @@ fn a_name_that_nobody_chose_is_not_that_of_the_host() {
 
 /// The sweep of [`killed`].
 fn long(folder: &Path) -> Command {
-    const LINE: &str = "sweep --kernel arith-int --mapping dumb --threads 1-4 --iterations 100000 --repetitions 2 --invocations 12 \
+    const LINE: &str = "sweep --kernel arith-int --mapping dumb --threads 1-4 --steps 100000 --iterations 2 --runs 12 \
                         --budget 5m --label rack=zqlabel -o r.json";
     let mut command = charz();
     command.current_dir(folder).args(LINE.split_whitespace());

@@ -11,7 +11,7 @@ const KIB: u64 = 1 << 10;
 
 /// A sweep of one kernel, once each, with these flags too.
 fn sweep(file: &Path, flags: &[&str]) -> Value {
-    let usual = ["sweep", "--kernel", "mem-read", "--mapping", "dumb", "--threads", "1", "--invocations", "1"];
+    let usual = ["sweep", "--kernel", "mem-read", "--mapping", "dumb", "--threads", "1", "--runs", "1"];
     let args = usual.iter().chain(flags).map(OsStr::new).chain([OsStr::new("--output"), file.as_os_str()]);
     let ran = run(args);
     // A budget of a millisecond leaves no result.

@@ -21,7 +21,7 @@ fn measure(file: &Path, arguments: &[&str]) -> Option<Ran> {
         return None;
     };
     let list = format!("{first},{second}");
-    let base = ["c2c", "--cpus", &list, "--invocations", "2", "--seed", "1", "--output"].map(OsStr::new);
+    let base = ["c2c", "--cpus", &list, "--runs", "2", "--seed", "1", "--output"].map(OsStr::new);
     let ran = run(base.into_iter().chain([file.as_os_str()]).chain(arguments.iter().map(OsStr::new)));
     // On a busy machine it may be that no repetition counts; the report says so, and has the same shape.
     assert!(matches!(ran.code, Some(0 | 3 | 5)) && file.exists(), "{}", ran.err);

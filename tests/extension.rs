@@ -26,8 +26,7 @@ fn a_kernel_from_outside_is_swept() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.json");
     let path = Path::to_str(&file).unwrap();
-    let args =
-        "sweep --kernel lcg --mapping dumb --threads 1 --iterations 200000 --repetitions 2 --invocations 2 --output";
+    let args = "sweep --kernel lcg --mapping dumb --threads 1 --steps 200000 --iterations 2 --runs 2 --output";
     example("added_kernel", &args.split(' ').chain([path]).collect::<Vec<_>>());
     let report = read_json(&file);
     let cell = &report["cells"][0];

@@ -20,11 +20,11 @@ const SLOW: [&str; 15] = [
     "dumb",
     "--threads",
     "1-8",
-    "--iterations",
+    "--steps",
     "1000000",
-    "--repetitions",
+    "--iterations",
     "2",
-    "--invocations",
+    "--runs",
     "3",
     "--budget",
     "5m",
@@ -144,7 +144,7 @@ fn a_complete_report_is_refined_by_a_resume_with_a_budget() {
     let file = folder.path().join("r.json");
     let sweep = |more: &[&str]| run([&["sweep", "--output", file.to_str().unwrap()], more].concat());
     let cell = ["--kernel", "mem-read", "--size", "4MiB", "--threads", "1", "--mapping", "dumb"];
-    let wanted = ["--invocations", "6-9", "--precision", "0.1%", "--budget", "1m"];
+    let wanted = ["--runs", "6-9", "--precision", "0.1%", "--budget", "1m"];
     let ran = sweep(&[&cell[..], &wanted[..]].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     // As a sweep leaves it that ended when each had its fewest.

@@ -14,16 +14,8 @@ fn nodes() -> usize {
 /// A sweep over small blocks in all the places where memory may be.
 fn places(file: &Path) -> Ran {
     let words = ["sweep", "--kernel", "mem-read", "--threads", "1", "--mapping", "dumb", "--size", "1MiB"];
-    let more = [
-        "--memory",
-        "local,first,remote,interleaved,node:0",
-        "--invocations",
-        "1",
-        "--seed",
-        "1",
-        "--verbose",
-        "--output",
-    ];
+    let more =
+        ["--memory", "local,first,remote,interleaved,node:0", "--runs", "1", "--seed", "1", "--verbose", "--output"];
     let ran = run(words.iter().chain(&more).map(OsStr::new).chain([file.as_os_str()]));
     ran.check_swept();
     ran

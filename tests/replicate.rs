@@ -96,7 +96,7 @@ fn the_format_is_that_of_its_schema() {
 fn a_run_leaves_a_report_from_which_the_page_comes_again() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.json");
-    let args = "replicate t3-4 --only section-6.2 --budget 1m --invocations 2 --iterations 10000 --output";
+    let args = "replicate t3-4 --only section-6.2 --budget 1m --runs 2 --steps 10000 --output";
     let ran = run(args.split(' ').map(OsStr::new).chain([file.as_os_str()]));
     ran.check_swept();
     for word in ["arXiv:1106.2992", "Section 6.2", "lock and unlock", "432", "system call", "report: "] {

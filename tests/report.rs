@@ -31,7 +31,7 @@ fn a_report_obeys_its_schema() {
 fn laps_of_many_workers_are_grouped_and_a_file_is_compressed_by_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.json.gz");
-    let sweep = "sweep --kernel arith-int --mapping dumb --threads 40 --iterations 1000 --invocations 1 --repetitions 1 --output";
+    let sweep = "sweep --kernel arith-int --mapping dumb --threads 40 --steps 1000 --runs 1 --iterations 1 --output";
     run(sweep.split(' ').map(OsStr::new).chain([file.as_os_str()])).check_swept();
     assert_eq!(std::fs::read(&file).unwrap()[..2], [0x1f, 0x8b]);
     let shown = run(["render".as_ref(), "--format".as_ref(), "json".as_ref(), file.as_os_str()]);

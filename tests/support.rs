@@ -140,13 +140,13 @@ pub const SMALL: [&str; 15] = [
     "round-robin,auto",
     "--threads",
     "1,2",
-    "--iterations",
+    "--steps",
     "20000",
     "--size",
     "2MiB",
-    "--repetitions",
+    "--iterations",
     "2",
-    "--invocations",
+    "--runs",
     "2",
 ];
 

@@ -195,7 +195,7 @@ fn a_cell_that_does_not_fit_is_skipped_with_its_reason() {
     let kib: u64 = meminfo.split_whitespace().nth(1).and_then(|total| total.parse().ok()).unwrap();
     let size = format!("{}MiB", kib / 1024 * 3 / 4);
     let args = ["sweep", "--kernel", "arith-int,mem-read", "--mapping", "dumb", "--threads", "1", "--size", &size];
-    let more = ["--iterations", "1000000", "--repetitions", "2", "--invocations", "1", "--verbose", "--output"];
+    let more = ["--steps", "1000000", "--iterations", "2", "--runs", "1", "--verbose", "--output"];
     let ran = run(args.iter().chain(&more).map(OsStr::new).chain([file.as_os_str()]));
     ran.check_swept();
     let report = read_json(&file);
@@ -220,19 +220,8 @@ fn oversubscription_is_marked() {
     let strand = output(&["map", "--mapping", "dumb", "--threads", "1", "--format", "json"]);
     let strand = serde_json::from_str::<Value>(&strand).unwrap()["seats"][0].to_string();
     let mapping = format!("list:{strand}");
-    let args = [
-        "sweep",
-        "--kernel",
-        "arith-int",
-        "--mapping",
-        &mapping,
-        "--threads",
-        "1,2",
-        "--iterations",
-        "1000",
-        "--invocations",
-        "1",
-    ];
+    let args =
+        ["sweep", "--kernel", "arith-int", "--mapping", &mapping, "--threads", "1,2", "--steps", "1000", "--runs", "1"];
     run(args.iter().map(OsStr::new).chain([OsStr::new("--output"), file.as_os_str()])).check_swept();
     let report = read_json(&file);
     assert!(!codes(&cells(&report)[0]).contains(&"V19"));
@@ -249,7 +238,7 @@ fn sweeps_that_wait_together_write_two_reports() {
     lock.lock().unwrap();
     let start = || {
         let mut sweep = charz();
-        sweep.args("sweep --wait --kernel noop --mapping dumb --threads 1 --invocations 1".split(' '));
+        sweep.args("sweep --wait --kernel noop --mapping dumb --threads 1 --runs 1".split(' '));
         sweep.env("CHARZ_LOCK_DIR", folder.path()).current_dir(folder.path());
         sweep.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
     };

@@ -9,16 +9,8 @@ use serde_json::Value;
 
 use crate::support::{charz, read_json};
 
-const BRIEF: [&str; 8] = [
-    "--mapping=round-robin",
-    "--invocations=1",
-    "--repetitions=1",
-    "--span=2ms",
-    "--samples=3",
-    "--budget=1m",
-    "-q",
-    "-o",
-];
+const BRIEF: [&str; 8] =
+    ["--mapping=round-robin", "--runs=1", "--iterations=1", "--span=2ms", "--samples=3", "--budget=1m", "-q", "-o"];
 
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("units-{name}-{}", std::process::id()));

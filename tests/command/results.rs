@@ -8,7 +8,7 @@ use super::Trial;
 #[test]
 fn a_first_run_that_does_the_work_is_no_run_like_the_others() {
     let work = "sh -c 'test -e done || { sleep 1; touch done; }; sleep 0.02'";
-    let trial = Trial::of(work, &["--invocations", "6"]);
+    let trial = Trial::of(work, &["--runs", "6"]);
     let cell = trial.cell();
     let mark = |cell: &Value| cell["marks"].as_array().unwrap().iter().find(|mark| mark["code"] == "V37").cloned();
     let found = mark(&cell).unwrap_or_else(|| panic!("{cell:#}"));
@@ -16,7 +16,7 @@ fn a_first_run_that_does_the_work_is_no_run_like_the_others() {
     assert!(found["reason"].as_str().unwrap().contains("--setup"), "{found}");
     let first = &cell["runs"][0]["evidence"]["program"]["first_ns"];
     assert!(first.as_u64().is_some_and(|ns| ns >= 1_000_000_000), "{first}");
-    let trial = Trial::of(work, &["--invocations", "6", "--setup", "rm -f done"]);
+    let trial = Trial::of(work, &["--runs", "6", "--setup", "rm -f done"]);
     assert_eq!(mark(&trial.cell()), None);
 }
 
@@ -41,7 +41,7 @@ fn work_that_a_program_leaves_behind_is_its_own() {
 #[test]
 fn runs_with_several_threads_are_beside_what_one_took() {
     let alone_of = |command: &str, flags: &[&str]| {
-        let flags = [flags, &["--invocations", "3"]].concat();
+        let flags = [flags, &["--runs", "3"]].concat();
         let report = Trial::with(command, &["--threads", "1,2", "--mapping", "dumb"], &flags).report();
         [0, 1].map(|at| {
             let invocations = report["cells"][at]["runs"].as_array().unwrap().clone();

@@ -75,7 +75,7 @@ fn what_a_setup_starts_is_ended_with_the_sweep() {
         let limit = if signal.is_some() { "2m" } else { "0.5s" };
         let programs = ["sweep", "--command", &command, "--setup", &setup];
         sweep.current_dir(&folder).args(programs).args(["--run-timeout", limit, "--budget", "3m"]);
-        let child = sweep.args(["--invocations", "2"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let child = sweep.args(["--runs", "2"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         (folder, child, sleeps, server, signal)
     });
     for (_folder, mut child, sleeps, server, signal) in sweeps.collect::<Vec<_>>() {
@@ -165,7 +165,7 @@ fn what_a_server_uses_is_the_program_s_own() {
 /// Nobody interrupted it.
 #[test]
 fn a_setup_that_fails_is_what_a_sweep_lacks() {
-    let trial = Trial::of("sleep 0.01", &["--setup", "sh -c 'test ! -e there && touch there'", "--invocations", "6"]);
+    let trial = Trial::of("sleep 0.01", &["--setup", "sh -c 'test ! -e there && touch there'", "--runs", "6"]);
     let report = trial.report();
     if report["complete"] == false {
         let why = report["stopped_by"].as_str().unwrap_or_default();

@@ -8,8 +8,8 @@ use crate::trial::{Trial, together};
 
 /// A sweep that was killed after at least three records.
 fn killed() -> Trial {
-    let trial = Trial::of("honest").with("--threads", "1,2").with("--invocations", "6");
-    let trial = trial.with("--iterations", "2000000");
+    let trial = Trial::of("honest").with("--threads", "1,2").with("--runs", "6");
+    let trial = trial.with("--steps", "2000000");
     let mut child = trial.start();
     while fs::read_to_string(trial.journal()).unwrap_or_default().lines().count() < 5 {
         trial.measuring(&child);

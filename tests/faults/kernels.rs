@@ -39,7 +39,7 @@ fn a_process_ends_without_an_answer() {
 #[test]
 fn a_kernel_that_dies_once_keeps_its_other_invocations() {
     let _machine = together();
-    let trial = Trial::of("dies-once,honest").with("--invocations", "6");
+    let trial = Trial::of("dies-once,honest").with("--runs", "6");
     let count = trial.folder().join("count");
     let trial = trial.variable("FAULTY_COUNT", &count);
     let ended = trial.run();

@@ -188,7 +188,7 @@ fn few_files_may_be_open() {
 #[test]
 fn a_file_may_not_grow() {
     let _machine = together();
-    let trial = Trial::of("honest").with("--invocations", "6").after("ulimit -f 40");
+    let trial = Trial::of("honest").with("--runs", "6").after("ulimit -f 40");
     check_full(&trial);
 }
 
@@ -235,7 +235,7 @@ impl Drop for Disk {
 #[test]
 fn the_disk_is_full() {
     let _machine = together();
-    let trial = Trial::of("honest").with("--invocations", "6");
+    let trial = Trial::of("honest").with("--runs", "6");
     let Some(disk) = Disk::new(&trial.folder(), "40k") else { return };
     let trial = trial.into(disk.0.join("r.json"));
     let ended = trial.run();

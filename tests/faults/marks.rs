@@ -40,17 +40,17 @@ fn whole() -> Trial {
 
 /// The same, with a number that is made of the blocks that nothing disturbed.
 fn arithmetic() -> Trial {
-    let trial = Trial::of("arith-int").with("--iterations", "500000");
-    trial.with("--repetitions", "10").with("--invocations", "6")
+    let trial = Trial::of("arith-int").with("--steps", "500000");
+    trial.with("--iterations", "10").with("--runs", "6")
 }
 
 /// With laps of some 100 ms, so each disturbance falls into one of them.
 fn slow(trial: Trial) -> Trial {
-    trial.with("--iterations", "24000000").with("--invocations", "2-6")
+    trial.with("--steps", "24000000").with("--runs", "2-6")
 }
 
 fn memory() -> Trial {
-    arithmetic().with("--kernel", "mem-read").with("--size", "256MiB").with("--repetitions", "5")
+    arithmetic().with("--kernel", "mem-read").with("--size", "256MiB").with("--iterations", "5")
 }
 
 /// Runs a sweep, and does something to one of its processes while that measures.
@@ -135,10 +135,10 @@ fn a_process_that_is_stopped_and_continued() {
             let _ = kill_process(pid, Signal::CONT);
         })
     };
-    let few = |trial: Trial| slow(trial).with("--invocations", "2");
+    let few = |trial: Trial| slow(trial).with("--runs", "2");
     check_marks(&["V04"], &|| stopped(&few(whole())));
     // Of the invocations the only one, and a stop that fell into its work.
-    let ended = (0..TRIES).map(|_| stopped(&few(arithmetic()).with("--invocations", "1"))).find(was_stopped);
+    let ended = (0..TRIES).map(|_| stopped(&few(arithmetic()).with("--runs", "1"))).find(was_stopped);
     check_number(&ended.expect("a stop falls into the work in one of a few tries"));
 }
 
@@ -161,7 +161,7 @@ fn a_quota() {
     let Some(group) = Group::new("cpu") else { return };
     group.set("cpu.cfs_period_us", "100000");
     group.set("cpu.cfs_quota_us", "30000");
-    let few = || slow(arithmetic()).with("--invocations", "2");
+    let few = || slow(arithmetic()).with("--runs", "2");
     let throttled = || few().after(&group.join()).run();
     check_marks(&["V07"], &throttled);
     check_number(&throttled());

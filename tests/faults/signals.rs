@@ -13,7 +13,7 @@ use crate::trial::{Ended, Trial, alone, together};
 
 /// A sweep of some seconds: a disturbance falls inside it.
 fn long() -> Trial {
-    Trial::of("honest").with("--threads", "1,2").with("--iterations", "2000000").with("--invocations", "6")
+    Trial::of("honest").with("--threads", "1,2").with("--steps", "2000000").with("--runs", "6")
 }
 
 fn send(child: &Child, signal: Signal) {
@@ -90,7 +90,7 @@ fn a_signal_stops_a_storm() {
     let workers = (64 * strands).min(4096).to_string();
     for _ in 0..5 {
         let trial = Trial::of("cas-counter").with("--threads", &workers).with("--oversubscribed", "64");
-        let trial = trial.with("--span", "10s").with("--invocations", "20");
+        let trial = trial.with("--span", "10s").with("--runs", "20");
         let mut child = trial.start();
         trial.measuring(&child);
         thread::sleep(Duration::from_millis(fastrand::u64(0..500)));
@@ -117,7 +117,7 @@ fn a_second_signal_ends_it_too() {
 fn no_process_measures_for_a_dead_sweep() {
     let _machine = together();
     for kernel in ["honest", "spins", "stops"] {
-        let trial = Trial::of(kernel).with("--iterations", "500000000");
+        let trial = Trial::of(kernel).with("--steps", "500000000");
         let mut child = trial.start();
         trial.measuring(&child);
         send(&child, Signal::KILL);
@@ -171,7 +171,7 @@ fn whole_lines(journal: &Path) -> usize {
 fn two_sweeps_do_not_measure_each_other() {
     let _machine = together();
     // Longer than a second is willing to wait for a lock without an owner.
-    let first = Trial::of("honest").with("--iterations", "2000000").with("--invocations", "100");
+    let first = Trial::of("honest").with("--steps", "2000000").with("--runs", "100");
     let mut child = first.start();
     first.measuring(&child);
     let lock = first.folder();

@@ -30,7 +30,7 @@ fn check_overdue(trial: &Trial, kernel: &str, said: &str) -> Ended {
 fn a_worker_ends_itself_at_its_deadline() {
     // One more than there are strands: a storm.
     let workers = (thread::available_parallelism().unwrap().get() + 1).to_string();
-    let trial = Trial::of("cas-counter").with("--span", "20s").with("--repetitions", "1");
+    let trial = Trial::of("cas-counter").with("--span", "20s").with("--iterations", "1");
     let trial = trial.with("--threads", &workers).with("--oversubscribed", "2");
     check_overdue(&trial, "cas-counter", "time box of 500 ms");
 }

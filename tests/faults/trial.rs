@@ -67,7 +67,7 @@ impl Trial {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let file = folder.path().join("r.json");
         let trial = Trial { folder, setup: String::new(), flags: Vec::new(), variables: Vec::new(), file };
-        let few = trial.with("--iterations", "200000").with("--repetitions", "2").with("--invocations", "2");
+        let few = trial.with("--steps", "200000").with("--iterations", "2").with("--runs", "2");
         // More than any of them takes on a busy machine, whose pilots are slow too.
         few.with("--mapping", "dumb").with("--threads", "1").with("--budget", "30m").with("--kernel", kernels)
     }
@@ -75,7 +75,7 @@ impl Trial {
     /// The same of a program.
     pub fn of_program(command: &str) -> Self {
         let mut trial = Trial::of("");
-        trial.flags.retain(|(flag, _)| !["--kernel", "--iterations", "--repetitions"].contains(&flag.as_str()));
+        trial.flags.retain(|(flag, _)| !["--kernel", "--steps", "--iterations"].contains(&flag.as_str()));
         trial.with("--command", command)
     }
 

@@ -45,7 +45,7 @@ fn without_proc_and_sys() {
     // Short laps: without run delays any switch makes one dirty, and long ones have some.
     // A program's input is missing, not the program.
     let command = ["/charz", "sweep", "--command", "/charz --version", "--threads", "1", "--mapping", "dumb"];
-    let more = ["--invocations", "2", "--budget", "5s", "--output", "/null.json"];
+    let more = ["--runs", "2", "--budget", "5s", "--output", "/null.json"];
     let mut chroot = Command::new("chroot");
     let ran = chroot.arg(&root).args(command).args(more).env("CHARZ_LOCK_DIR", "/tmp").output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
@@ -56,8 +56,8 @@ fn without_proc_and_sys() {
             "{out}{err}"
         );
     }
-    let what = ["--kernel", "arith-int", "--mapping", "dumb", "--threads", "1", "--iterations", "500000"];
-    let flags = what.into_iter().chain(["--invocations", "2", "--output", "/r.json"]);
+    let what = ["--kernel", "arith-int", "--mapping", "dumb", "--threads", "1", "--steps", "500000"];
+    let flags = what.into_iter().chain(["--runs", "2", "--output", "/r.json"]);
     let mut chroot = Command::new("chroot");
     let ran = chroot.arg(&root).args(["/charz", "sweep"]).args(flags).env("CHARZ_LOCK_DIR", "/tmp").output().unwrap();
     let err = String::from_utf8(ran.stderr).unwrap();

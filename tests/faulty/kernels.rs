@@ -9,7 +9,7 @@ use std::sync::Once;
 use std::thread;
 use std::time::Duration;
 
-use charz_kernels::params::ITERATIONS;
+use charz_kernels::params::STEPS;
 use charz_kernels::{Bytes, Card, Error, Family, Kernel, Metric, Params, Stage, Watch, Work, Worker};
 use rustix::process::{Signal, getpid, kill_process};
 
@@ -39,7 +39,7 @@ struct Faulty {
 }
 
 const fn card(name: &'static str, about: &'static str) -> Card {
-    Card::new(name, Family::Compute, about, Metric::ops("a multiplication")).params(&[&ITERATIONS]).source("the tests")
+    Card::new(name, Family::Compute, about, Metric::ops("a multiplication")).params(&[&STEPS]).source("the tests")
 }
 
 /// What is added to the catalog.

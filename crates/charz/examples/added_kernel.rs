@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use charz_data::card::ROOM;
-use charz_kernels::params::ITERATIONS;
+use charz_kernels::params::STEPS;
 use charz_kernels::{Bytes, Card, Error, Family, Kernel, Metric, Params, Stage, Watch, Work, Worker};
 
 const FACTOR: u64 = 6_364_136_223_846_793_005;
@@ -18,7 +18,7 @@ static CARD: Card = Card::new(
     "steps of a linear congruential generator, each of which needs the one before",
     Metric::ops("one 64-bit multiplication or addition; 2 a step"),
 )
-.params(&[&ITERATIONS])
+.params(&[&STEPS])
 .source("D. E. Knuth, The Art of Computer Programming, volume 2, section 3.2.1")
 // At least 3 cycles for a multiplication and 1 for an addition.
 .max_per_cycle(ROOM * 2.0 / (3.0 + 1.0));

@@ -26,6 +26,7 @@ mod layers;
 mod lockutil;
 mod manual;
 mod map;
+mod meaning;
 mod named;
 mod numa;
 mod parameters;
@@ -84,7 +85,7 @@ pub(crate) fn parse_with(argv: impl IntoIterator<Item = OsString>, variables: &V
     }
     let typed = match grammar.try_get_matches_from_mut(&argv) {
         Ok(typed) => typed,
-        Err(refused) => return text_or_refusal(refused, &argv),
+        Err(refused) => return text_or_refusal(refused, &grammar, &argv),
     };
     let layers = match sweep_in(&grammar, &typed) {
         Some((sweep, typed)) => Layers::read(sweep, typed, variables, &mut notes)?,
@@ -100,13 +101,14 @@ pub(crate) fn parse_with(argv: impl IntoIterator<Item = OsString>, variables: &V
     };
     match merged.and_then(|merged| Ok((Cli::from_arg_matches(&merged)?, settings(&merged), merged))) {
         Ok((cli, settings, merged)) => {
+            meaning::refuse_option_for_program(&grammar, &merged, &argv)?;
             let colour = choice("--color", &cli.color, Colour::ALL)?;
             let output = cli.verb.output();
             notes.extend(output.as_ref().and_then(|file| format::ending_note(file, innermost(&merged))));
             let command = Box::new(verbs::command(cli.verb, &layers, settings, &mut notes)?);
             Ok(Parsed::Command { command, output, colour, notes })
         }
-        Err(refused) => text_or_refusal(refused, &argv),
+        Err(refused) => text_or_refusal(refused, &grammar, &argv),
     }
 }
 
@@ -145,9 +147,18 @@ fn sweep_in<'a>(grammar: &'a clap::Command, typed: &'a ArgMatches) -> Option<(&'
 }
 
 /// Help and the version come as refusals too.
-fn text_or_refusal(refused: clap::Error, argv: &[OsString]) -> Result<Parsed, Error> {
+fn text_or_refusal(refused: clap::Error, grammar: &clap::Command, argv: &[OsString]) -> Result<Parsed, Error> {
     let is_text = !refused.use_stderr() || refused.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if is_text {
+        // The long one; -h has its own.
+        let is_long = argv.iter().any(|word| word == "--help") || argv.get(1).is_some_and(|word| word == "help");
+        let words = argv.iter().skip(1).filter(|word| *word != "help");
+        let verb = words.filter_map(|word| grammar.find_subcommand(word)).next().filter(|_| is_long);
+        let is_sweep = |verb: &clap::Command| verb.get_name() == "sweep";
+        let variable = |verb, arg: &_| layers::variable_of(arg).filter(|_| is_sweep(verb));
+        if let Some(text) = verb.and_then(|verb| help::all_options(verb, |arg| variable(verb, arg))) {
+            return Ok(Parsed::Text(text));
+        }
         return Ok(Parsed::Text(refused.render().to_string()));
     }
     if refused.kind() == ErrorKind::InvalidUtf8
@@ -155,7 +166,10 @@ fn text_or_refusal(refused: clap::Error, argv: &[OsString]) -> Result<Parsed, Er
     {
         return Err(Error::bad_input(format!("the argument {odd:?} is not UTF-8 text; see --help")));
     }
-    Err(refusal(refused))
+    match meaning::meant(grammar, &refused, argv) {
+        Some(sentence) => Err(Error::bad_input(sentence)),
+        None => Err(refusal(refused)),
+    }
 }
 
 #[cfg(test)]
@@ -305,7 +319,7 @@ mod tests {
 
     #[test]
     fn every_flag_of_a_sweep_that_lasts_can_be_a_variable() {
-        let others = ["mapping", "kernel", "family", "threads", "repetitions", "budget"];
+        let others = ["mapping", "kernel", "family", "threads", "iterations", "budget"];
         for flag in PARAMS.iter().map(|param| param.name).chain(others) {
             let name = format!("CHARZ_{}", flag.to_uppercase().replace('-', "_"));
             let sentence = refused_with("charz sweep", &name, "\u{1b}x");

@@ -138,7 +138,7 @@ fn of_planned(cell: &PlannedCell, plan: &Plan) -> Cell {
     let (mut parameters, mut amounts) = (Vec::new(), Vec::new());
     for param in &*card.params {
         // The lists call some of them by shorter words.
-        let name = param.name.trim_end_matches("-steps");
+        let name = param.stored.trim_end_matches("-steps");
         let value = match own.period {
             _ if **param != params::PERIOD => (param.raw)(&own),
             Period::Fitting => "auto".into(),
@@ -251,7 +251,7 @@ fn a_quick_sweep_is_compared_with_a_default_one() {
     let caches = "Package:1 [NUMA(memory=64GB)] L3:1(size=32MiB) L2:8(size=1MiB) L1:1(size=32KiB) Core:1 PU:1";
     let machine = discover(&Source::Synthetic(caches.into())).unwrap();
     let swept = |line: &str, value: f64| {
-        let mut report = setting(&format!("{line} --kernel mem-read --repetitions 3"), &machine).blank;
+        let mut report = setting(&format!("{line} --kernel mem-read --iterations 3"), &machine).blank;
         for cell in &mut report.cells {
             let measured = fixtures::cell(&cell.kernel, cell.workers, cell.unit, value);
             let (capacity, delivered, invocations) = (measured.capacity, measured.delivered, measured.invocations);

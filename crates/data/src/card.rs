@@ -179,7 +179,7 @@ sets! {
 }
 
 fn write_params<S: Serializer>(params: &[&'static Param], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(params.iter().map(|param| param.name))
+    serializer.collect_seq(params.iter().map(|param| param.stored))
 }
 
 /// Parameters that this program does not know cannot be shown, and are left out.

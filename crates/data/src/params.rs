@@ -136,6 +136,8 @@ impl Default for Params {
 pub struct Param {
     /// The flag without its dashes, the key in a configuration file, the head of a column, the word in a label.
     pub name: &'static str,
+    /// The word for it on the cards of reports, which keeps when a flag is renamed.
+    pub stored: &'static str,
     /// The key in JSON and the column of numbers, with the unit.
     pub key: &'static str,
     /// The placeholder of a value in help, e.g. `SIZE`.
@@ -176,9 +178,9 @@ impl PartialEq for Param {
 impl Eq for Param {}
 
 impl Param {
-    /// The parameter of this name.
-    pub fn find(name: &str) -> Option<&'static Param> {
-        PARAMS.iter().find(|param| param.name == name).copied()
+    /// The parameter that cards of reports have by this word.
+    pub fn find(stored: &str) -> Option<&'static Param> {
+        PARAMS.iter().find(|param| param.stored == stored).copied()
     }
 
     /// Whether it says how much is measured, not what.
@@ -222,6 +224,7 @@ impl Param {
 const fn param(name: &'static str, value: &'static str, example: &'static str, about: &'static str) -> Param {
     Param {
         name,
+        stored: name,
         key: name,
         value,
         about,
@@ -250,6 +253,10 @@ impl Param {
 
     const fn with(self, details: &'static str) -> Param {
         Param { details, ..self }
+    }
+
+    const fn stored_as(self, stored: &'static str) -> Param {
+        Param { stored, ..self }
     }
 
     const fn bare(self) -> Param {
@@ -308,8 +315,9 @@ macro_rules! nanos {
 /// The most values of one parameter in a sweep: each multiplies the cells.
 const MAX_VALUES: usize = 256;
 
-pub const ITERATIONS: Param = count!(
-    param("iterations", "N", "1000000", "Steps of the loop per thread and iteration in compute kernels")
+pub const STEPS: Param = count!(
+    param("steps", "N", "1000000", "Steps of the loop per thread and iteration in compute kernels")
+        .stored_as("iterations")
         .adapted()
         .with("auto takes as many as the budget allows, at most 100,000,000. The T3-4 report took 1,000,000,000."),
     iterations,
@@ -493,7 +501,7 @@ pub const PER_PROCESS: Param = count!(
 #[rustfmt::skip]
 pub const PARAMS: &[&Param] = &[
     &SIZE, &PAGES, &MEMORY, &STRIDE, &CHAINS, &OPS, &DELAY, &LAYOUT, &INSIDE, &OUTSIDE, &PERIOD, &TIMEOUT, &CLASS, &POOL,
-    &ORDER, &DEPTH, &MIX, &PROCESS, &STRIPES, &WRITES, &PER_PROCESS, &ITERATIONS, &SAMPLES, &SPAN,
+    &ORDER, &DEPTH, &MIX, &PROCESS, &STRIPES, &WRITES, &PER_PROCESS, &STEPS, &SAMPLES, &SPAN,
 ];
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Runs kernels and prints a line a repetition: `name`, `variant`, `workers`, `seconds` and `rate`, split by tabs.
 //!
 //! ```text
-//! cargo run --release -p charz-kernels --example kernel -- mem-read --workers 2 --size 256 --pages 4k --repetitions 5
+//! cargo run --release -p charz-kernels --example kernel -- mem-read --workers 2 --size 256 --pages 4k --iterations 5
 //! ```
 //!
 //! Several kernels, with commas between their names, take turns from one repetition to the next, so what disturbs the
@@ -119,8 +119,8 @@ fn parse(names: &str, mut words: impl Iterator<Item = String>) -> Result<Request
         let value = words.next().ok_or_else(|| format!("{flag} needs a value"))?;
         match flag.as_str() {
             "--workers" => request.workers = value.parse()?,
-            "--repetitions" => request.repetitions = value.parse()?,
-            "--iterations" => request.params.iterations = value.parse()?,
+            "--iterations" => request.repetitions = value.parse()?,
+            "--steps" => request.params.iterations = value.parse()?,
             "--size-bytes" => request.params.size_bytes = value.parse()?,
             "--size" => request.params.size_bytes = value.parse::<u64>()? << 20,
             "--size-kib" => request.params.size_bytes = value.parse::<u64>()? << 10,

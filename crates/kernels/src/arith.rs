@@ -22,7 +22,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use charz_data::card::{Numbers, ROOM};
-use charz_data::params::{ITERATIONS, LAYOUT};
+use charz_data::params::{LAYOUT, STEPS};
 use charz_data::{Bytes, Card, Family, Layout, Metric, Params, Role, Work};
 use crossbeam::utils::CachePadded;
 
@@ -79,7 +79,7 @@ const INT: &Card = &Card::new(
 )
 .uncounted_traffic("an input read from the first-level cache and the loop's own counting, off the chain")
 .role(Role::Arithmetic(Numbers::Integer))
-.params(&[&ITERATIONS, &LAYOUT])
+.params(&[&STEPS, &LAYOUT])
 .source(SOURCE)
 .by_default()
 // The shortest chain known: 1 cycle for an addition, 3 for a multiplication (Agner Fog, "Instruction tables").
@@ -94,7 +94,7 @@ const FLOAT: &Card = &Card::new(
 )
 .uncounted_traffic("an input read from the first-level cache and the loop's own counting, off the chain")
 .role(Role::Arithmetic(Numbers::Float))
-.params(&[&ITERATIONS, &LAYOUT])
+.params(&[&STEPS, &LAYOUT])
 .source(SOURCE)
 .by_default()
 // The shortest chain known: 2 cycles for an addition, 3 for a multiplication (Arm, "Cortex-X2 Core
@@ -109,7 +109,7 @@ const INT_ILP: &Card = &Card::new(
     Metric::ops("one 64-bit integer addition, subtraction or multiplication; 48 a step, 8 of each chain"),
 )
 .uncounted_traffic("an input read from the first-level cache and the loop's own counting")
-.params(&[&ITERATIONS, &LAYOUT])
+.params(&[&STEPS, &LAYOUT])
 .source(SOURCE_ILP)
 .max_per_cycle(MOST_AT_ONCE);
 
@@ -121,7 +121,7 @@ const FLOAT_ILP: &Card = &Card::new(
     Metric::ops("one double-precision addition, subtraction or multiplication, none fused; 96 a step, 8 of each chain"),
 )
 .uncounted_traffic("an input read from the first-level cache and the loop's own counting")
-.params(&[&ITERATIONS, &LAYOUT])
+.params(&[&STEPS, &LAYOUT])
 .source(SOURCE_ILP)
 .max_per_cycle(MOST_AT_ONCE);
 

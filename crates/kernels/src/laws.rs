@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use charz_data::params::{CLASS, ITERATIONS, LAYOUT, MEMORY, ORDER, PAGES, SAMPLES, SIZE, SPAN};
+use charz_data::params::{CLASS, LAYOUT, MEMORY, ORDER, PAGES, SAMPLES, SIZE, SPAN, STEPS};
 use charz_data::{Family, Layout, Metric, PageKind, Params, Period, Work};
 
 use crate::kernel::{Error, Kernel, Stage};
@@ -69,7 +69,7 @@ pub fn cards_are_full(kernels: Kernels) {
         assert!(!card.about.is_empty() && !card.about.ends_with('.'), "{name}");
         assert!(!card.source.is_empty(), "{name}");
         assert!(!card.obeys(&SIZE) || matches!(card.family, Family::Memory | Family::Workload), "{name}");
-        let amounts = [&ITERATIONS, &SAMPLES, &SPAN, &CLASS, &ORDER];
+        let amounts = [&STEPS, &SAMPLES, &SPAN, &CLASS, &ORDER];
         let given = amounts.into_iter().filter(|param| card.obeys(param)).count();
         // Of a block, nothing else says how much: it is passed over once.
         let by_block = given == 0 && card.obeys(&SIZE);
@@ -232,7 +232,7 @@ pub fn a_longer_run_looks_more_often(kernels: Kernels) {
     // Workers that meet look by the time that passed, which no test can foretell.
     let by_work = |kernel: &&dyn Kernel| {
         let card = kernel.card();
-        let amount = [&ITERATIONS, &SIZE].iter().any(|param| card.obeys(param));
+        let amount = [&STEPS, &SIZE].iter().any(|param| card.obeys(param));
         let by_time = card.obeys(&SPAN) || card.obeys(&SAMPLES);
         matches!(card.family, Family::Compute | Family::Memory) && amount && !by_time
     };
@@ -326,7 +326,7 @@ pub fn parameters_without_sense_are_refused(kernels: Kernels) {
         if card.obeys(&SAMPLES) {
             check_refused(kernel, workers, Params { samples: 0, ..PARAMS }, "at least 1 sample");
         }
-        if card.obeys(&ITERATIONS) {
+        if card.obeys(&STEPS) {
             check_refused(kernel, workers, Params { iterations: 0, ..PARAMS }, "not 0");
         }
     }

@@ -12,7 +12,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use charz_data::card::{Numbers, ROOM, Role};
-use charz_data::params::ITERATIONS;
+use charz_data::params::STEPS;
 use charz_data::{Bytes, Card, Family, Metric, Params, Work};
 
 use crate::kernel::{Error, Stage, Worker};
@@ -20,7 +20,7 @@ use crate::plain::{PlainKernel, kernels};
 use crate::sys::peak::{Accumulators, Path, paths_float, paths_int};
 use crate::watch::Watch;
 
-const CARD: Card = Card::new("", Family::Compute, "", Metric::Duration).params(&[&ITERATIONS]);
+const CARD: Card = Card::new("", Family::Compute, "", Metric::Duration).params(&[&STEPS]);
 
 kernels! {
     // Zen 5 adds in 4 vectors of 8 lanes a cycle (AMD, "Software Optimization Guide for the Zen5 Microarchitecture", 58455); Intel's

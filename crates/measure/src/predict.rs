@@ -318,7 +318,7 @@ impl Predictor {
             let timed = match card {
                 _ if card.obeys(&params::SPAN) => 1.0,
                 _ if card.obeys(&params::SAMPLES) => 20_000.0,
-                _ if card.obeys(&params::ITERATIONS) => 2.0,
+                _ if card.obeys(&params::STEPS) => 2.0,
                 _ if card.obeys(&params::SIZE) => 0.1,
                 _ => 1.0,
             };
@@ -412,7 +412,7 @@ impl Predictor {
     /// The steps with which a worker's repetition of a kernel takes about `span`, at least 1; `None` of a kernel that has no steps, or of which
     /// no rate is known.
     pub fn steps(&self, card: &Card, span: Duration) -> Option<u64> {
-        let rate = self.rates.get(&*card.name).filter(|rate| card.obeys(&params::ITERATIONS) && rate.timed > 0.0)?;
+        let rate = self.rates.get(&*card.name).filter(|rate| card.obeys(&params::STEPS) && rate.timed > 0.0)?;
         Some(((span.as_nanos() as f64 / rate.timed) as u64).max(1))
     }
 }
@@ -434,7 +434,7 @@ fn units(kernel: &dyn Kernel, params: &Params) -> f64 {
         params.span_ns as f64
     } else if card.obeys(&params::SAMPLES) {
         params.samples as f64
-    } else if card.obeys(&params::ITERATIONS) {
+    } else if card.obeys(&params::STEPS) {
         params.iterations as f64
     } else if card.obeys(&params::SIZE) {
         params.size_bytes as f64

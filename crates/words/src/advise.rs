@@ -174,7 +174,7 @@ fn lacking_runs(Shortage { runs, remedy }: Shortage, report: Option<&Report>) ->
         }
         Remedy::Quota => format!("{few}; the CPU quota stopped the others (charz explain V07)"),
         Remedy::MoreValues => format!("{few}; give the table as many values, or an interval, for each configuration"),
-        Remedy::AskForMore => format!("{few}; give --invocations {LEAST_FOR_INTERVAL}"),
+        Remedy::AskForMore => format!("{few}; give --runs {LEAST_FOR_INTERVAL}"),
         Remedy::Again => format!("{few}; measure again with --wait-quiet"),
         Remedy::Resume(seconds) => match report.and_then(Report::resume) {
             Some(resume) => format!("{few}; {resume} --budget {} makes them", units::budget(seconds)),

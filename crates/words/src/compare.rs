@@ -105,7 +105,7 @@ pub fn unlike(unlike: &Unlike<'_>) -> String {
         }
         Unlike::Estimator => "the values come from the iterations in different ways".to_owned(),
         Unlike::BestOf([one, other]) => {
-            format!("the best of {one} iterations against the best of {other}; give both sweeps the same --repetitions")
+            format!("the best of {one} iterations against the best of {other}; give both sweeps the same --iterations")
         }
         Unlike::Block(both) => {
             let [one, other] = both.map(units::iec);
@@ -440,7 +440,7 @@ pub fn remarks(comparison: &Comparison<'_>, asides: &[String]) -> Vec<String> {
         let (needed, all) = (totals.needed, counted(totals.compared(), "comparison"));
         // Who measured both knows what ended them.
         let fix = match comparison.design {
-            Design::Sequential => format!("; measure both with --invocations {needed}"),
+            Design::Sequential => format!("; measure both with --runs {needed}"),
             Design::Interleaved => String::new(),
         };
         remarks.push(format!("too few runs: {} per side, {needed} needed for {all}{fix}", totals.fewest));

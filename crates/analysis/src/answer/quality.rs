@@ -72,7 +72,7 @@ const CAUSES: [(&str, &[&str], &str); 21] = [
     (
         "short iterations",
         &["V09"],
-        "more work in each: a larger --size, more --iterations, or a longer --budget where neither is given",
+        "more work in each: a larger --size, more --steps, or a longer --budget where neither is given",
     ),
     (CLOCK, &["V08", "V10", "V11", "V31", "V32"], ""),
     ("pages", &["V20", "V22"], "charz doctor shows which pages can be had"),
@@ -102,7 +102,7 @@ const WIDE: &str = "wide intervals";
 const UNSTEADY: &str = "unsteady runs";
 const CLOCK: &str = "clock";
 /// What to do about them where a sweep made all the runs that it may, and had time left.
-const MORE_RUNS: &str = "more runs, e.g. --invocations 6-100";
+const MORE_RUNS: &str = "more runs, e.g. --runs 6-100";
 /// What to do about numbers of another program.
 const MORE_VALUES: &str = "give the table six values or more, or an interval, for each configuration";
 /// What has no mark: cells that were not measured.

@@ -7,10 +7,11 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser};
 use super::compare::{TermsArgs, terms};
 use super::format::{FormatArgs, takes_one};
 use super::groups::{BenchArgs, HowArgs, WhatArgs};
+use super::help;
 use super::layers::Layers;
 use super::program::ProgramArgs;
 use super::refusal::refusal;
-use super::sweep::{INVOCATIONS, SweepArgs, preset, sweep};
+use super::sweep::{RUNS, SweepArgs, preset, sweep};
 use crate::command::ab;
 use crate::exit::Error;
 use crate::permit::Permitted;
@@ -22,7 +23,7 @@ use charz_render::compare::FORMATS;
 const PRECISION: &str = "0.5%";
 
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
+#[command(mut_arg("format", |arg| takes_one(arg, FORMATS)), mut_args(help::grouped))]
 pub(crate) struct AbArgs {
     /// Flags of side A: --mapping, --size, --pages, --layout, --allow-stack, --command and those beside it
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, default_value = "", hide_default_value = true)]
@@ -49,7 +50,7 @@ pub(crate) struct AbArgs {
     /// Below five there is no verdict. Those beyond the minimum are made where the interval of a side is wider than ±0.5%, as long as
     /// the budget lasts.
     #[arg(long, value_name = "N[-M]", default_value = "10-100", allow_hyphen_values = true)]
-    pub(crate) invocations: String,
+    pub(crate) runs: String,
     /// The longest that it may take, with a unit, e.g. 90s, 10m
     #[arg(long, value_name = "TIME", default_value = "2m", allow_hyphen_values = true)]
     pub(crate) budget: String,
@@ -76,14 +77,14 @@ pub(crate) struct SideFlags {
 }
 
 pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, Error> {
-    let most = INVOCATIONS.of(&args.invocations, &Layers::default())?.most;
+    let most = RUNS.of(&args.runs, &Layers::default())?.most;
     let mut side = |flag: &str, text: &str, program: Option<PathBuf>| {
         let SideFlags { how, program: measured } =
             side_flags(text, &args.how).map_err(|error| error.read_from(flag))?;
         let measured = measured.or(&args.program);
         let mut asked =
             SweepArgs { what: args.what.clone(), program: measured, how, ..preset(&[("budget", &args.budget)])? };
-        (asked.run.invocations, asked.run.bench) = (args.invocations.clone(), args.bench.clone());
+        (asked.run.runs, asked.run.bench) = (args.runs.clone(), args.bench.clone());
         if most >= INTERVAL_NEEDS {
             PRECISION.clone_into(&mut asked.run.precision);
         }

@@ -37,7 +37,7 @@ pub(crate) struct C2cArgs {
 }
 
 /// Repetitions in each invocation: they are short, so few of them are interrupted.
-const PAIR_REPETITIONS: &str = "5";
+const PAIR_ITERATIONS: &str = "5";
 
 pub(super) fn c2c(args: C2cArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<Options, Error> {
     let modes = LineOperation::ALL.map(|operation| (operation.name(), Role::LineTransfer(operation)));
@@ -49,12 +49,12 @@ pub(super) fn c2c(args: C2cArgs, layers: &Layers, notes: &mut Vec<String>) -> Re
     let home = args.home.map(|node| format!("node:{node}"));
     // As many iterations as it takes turns out when the machine is known, as the pairs do.
     let kernels = in_roles(&roles);
-    let mut own = vec![("kernel", &*kernels), ("threads", "2"), ("repetitions", PAIR_REPETITIONS)];
+    let mut own = vec![("kernel", &*kernels), ("threads", "2"), ("iterations", PAIR_ITERATIONS)];
     own.extend(home.iter().map(|home| ("memory", home.as_str())));
     Ok(Options {
         new: sweep(SweepArgs { run: args.run, format: args.format.clone(), ..preset(&own)? }, layers, notes)?,
         strands: strands.transpose()?,
         all_pairs: args.all_pairs,
-        format: args.format.of(MEASURED)?,
+        format: args.format.of_a_sweep(MEASURED)?,
     })
 }

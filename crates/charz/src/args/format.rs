@@ -8,7 +8,7 @@ use clap::{Arg, ArgMatches, Args, Command};
 
 use super::choice::choice;
 use crate::exit::Error;
-use charz_render::formats::Format;
+use charz_render::formats::{FORMATS, Format};
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FormatArgs {
@@ -111,6 +111,22 @@ impl FormatArgs {
         formats: impl IntoIterator<Item = &'static Format<W>>,
     ) -> Result<&'static Format<W>, Error> {
         self.for_file(None, formats)
+    }
+
+    /// The same of a command that measures: what shows a report only is named with the command that has it.
+    pub(super) fn of_a_sweep<W>(
+        &self,
+        formats: impl IntoIterator<Item = &'static Format<W>>,
+    ) -> Result<&'static Format<W>, Error> {
+        let formats: Vec<_> = formats.into_iter().collect();
+        let own = |name: &str| formats.iter().any(|format| format.name == name);
+        match self.name().filter(|name| !own(name) && FORMATS.iter().any(|format| format.name == *name)) {
+            Some(name) => Err(Error::bad_input(format!(
+                "--format: a sweep prints {}; when it has ended, type: charz render last --format {name}",
+                formats.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
+            ))),
+            None => self.of(formats),
+        }
     }
 
     /// The format that was asked for, else that which the ending of the file means, else the first.

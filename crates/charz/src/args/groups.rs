@@ -66,7 +66,7 @@ pub(super) struct WhatArgs {
     ///
     /// auto takes 10 of compute kernels, 5 of most memory kernels, and 2 of sync and timer kernels.
     #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
-    pub(super) repetitions: String,
+    pub(super) iterations: String,
     #[command(flatten)]
     pub(super) oversubscribed: OversubscribedArgs,
     /// Also run oversubscribed configurations on systems that panic on a lockup (softlockup_panic, hung_task_panic)
@@ -96,7 +96,7 @@ pub(super) struct RunArgs {
     /// reports of more than 64 configurations need to be compared; more where the interval is wider than --precision, and two more where a disturbance left
     /// the number suspect. A maximum below eight is kept.
     #[arg(long, value_name = "N[-M]", default_value = "6-30", allow_hyphen_values = true)]
-    pub(super) invocations: String,
+    pub(super) runs: String,
     /// Target half width of the 95% interval, in percent of the number: auto, or e.g. 2%
     ///
     /// auto is 1% for compute, 2% for memory and 5% for sync kernels.

@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use charz_topology::mappers;
-use clap::Arg;
+use clap::{Arg, Command};
 
 use crate::provenance::tool;
 use crate::view::{self, look, plan};
+use charz_data::params::PARAMS;
 use charz_data::report::Tool;
 use charz_data::units;
 use charz_measure::plan::{
@@ -125,18 +126,57 @@ pub(super) const GROUPS: [(&str, &[&str]); 4] = [
     ("Reports", &["render", "import", "compare", "history", "fleet", "docs", "completions"]),
 ];
 
-/// The flags of a sweep that are used daily, under their headings; `-h` shows these.
-const DAILY: [(&str, &[&str]); 3] = [
+/// The options of a sweep, or of two, that are used daily, under their headings; `-h` shows these.
+const DAILY: [(&str, &[&str]); 4] = [
+    ("Sides", &["a", "b", "a_program", "b_program"]),
     ("What", &["kernel", "family", "command", "threads", "mapping", "size"]),
     ("How long", &["quick", "budget", "wait_quiet"]),
     ("Output", &["output", "verbose", "resume", "dry_run"]),
 ];
 
-/// A flag of a sweep under its heading.
+/// An option of a sweep under its heading.
 pub(super) fn grouped(arg: Arg) -> Arg {
     let id = arg.get_id().as_str().to_owned();
     match DAILY.iter().find(|(_, ids)| ids.contains(&id.as_str())) {
         Some((heading, _)) => arg.help_heading(*heading),
-        None => arg.help_heading("Advanced").hide_short_help(true),
+        None => arg.help_heading(ADVANCED).hide_short_help(true),
     }
 }
+
+const ADVANCED: &str = "Advanced";
+
+/// The commands whose options are too many to describe at length: `--help` has a line for each, and the man page the rest.
+const LARGE: [&str; 2] = ["sweep", "ab"];
+
+/// What `--help` prints of a large command: the daily options first. The parameters of kernels are where the kernels are described.
+pub(super) fn all_options(command: &Command, variable: impl Fn(&Arg) -> Option<String>) -> Option<String> {
+    if !LARGE.contains(&command.get_name()) {
+        return None;
+    }
+    let headings: Vec<&str> = DAILY.iter().map(|(heading, _)| *heading).chain([ADVANCED]).collect();
+    let rank = |arg: &Arg| headings.iter().position(|heading| arg.get_help_heading() == Some(heading));
+    let is_daily = |arg: &Arg| rank(arg).is_some_and(|rank| headings[rank] != ADVANCED);
+    let is_param = |arg: &Arg| PARAMS.iter().any(|param| arg.get_long() == Some(param.name) && !param.is_amount());
+    let mut args: Vec<&Arg> = command.get_arguments().collect();
+    args.sort_by_key(|arg| rank(arg).unwrap_or(headings.len()));
+    let args = args.into_iter().map(|arg| {
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        let variable = variable(arg).map(|variable| format!(" [env: {variable}]")).unwrap_or_default();
+        arg.clone().hide_short_help(false).hide(is_param(arg) && !is_daily(arg)).help(help + &variable)
+    });
+    let name = command.get_bin_name().unwrap_or_default().to_owned();
+    let shown = Command::new(name.clone()).bin_name(name.clone()).disable_help_flag(true).max_term_width(MOST_COLUMNS);
+    let shown = shown.override_usage(format!("{name} [OPTIONS]")).args(args);
+    let shown = shown.about(command.get_about().cloned().unwrap_or_default());
+    let page = name.replace(' ', "-");
+    let more = format!(
+        "More: man {page} (or charz docs man-{}) describes each option at length; charz kernels NAME has the parameters of a kernel, such as \
+         --stride, with their defaults and limits.",
+        command.get_name()
+    );
+    let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    Some(shown.after_help(format!("{more}\n\n{examples}")).render_help().to_string())
+}
+
+/// The widest help.
+pub(super) const MOST_COLUMNS: usize = 110;

@@ -42,6 +42,9 @@ const TYPED_ONLY: [&str; 15] = [
 /// Flags that answer one question together: naming one of them sets what lower layers say of the other aside.
 const TOGETHER: [&str; 2] = ["kernel", "family"];
 
+/// Flags that were called otherwise before: where the old name is used it is refused with the new one. For one release.
+pub(super) const RENAMED: [(&str, &str); 2] = [("invocations", "runs"), ("repetitions", "iterations")];
+
 /// Variables that are no flag's.
 const NO_FLAGS: [&str; 4] = ["CHARZ_DB", "CHARZ_LAUNCH", "CHARZ_LOCK_DIR", charz_launch::runtimes::SEATS];
 
@@ -65,6 +68,11 @@ struct Key {
     example: String,
 }
 
+/// The environment variable that sets a flag, if one can.
+pub(super) fn variable_of(arg: &Arg) -> Option<String> {
+    Key::of(arg).map(|key| key.variable())
+}
+
 impl Key {
     fn of(arg: &Arg) -> Option<Key> {
         let long = arg.get_long().filter(|long| !TYPED_ONLY.contains(long))?.to_owned();
@@ -83,8 +91,12 @@ impl Key {
 
     /// The environment variable: `CHARZ_SIZE` for `--size`.
     fn variable(&self) -> String {
-        format!("CHARZ_{}", self.long.to_ascii_uppercase().replace('-', "_"))
+        variable(&self.long)
     }
+}
+
+fn variable(long: &str) -> String {
+    format!("CHARZ_{}", long.to_ascii_uppercase().replace('-', "_"))
 }
 
 /// Whether a flag in a higher layer sets another aside: it is the same one, the grammar lets one exclude the other, or both answer one
@@ -120,6 +132,10 @@ impl Layers {
         notes: &mut Vec<String>,
     ) -> Result<Self, Error> {
         let keys: Vec<Key> = sweep.get_arguments().filter_map(Key::of).collect();
+        if let Some((was, is)) = RENAMED.iter().find(|(was, _)| variables.contains_key(OsStr::new(&variable(was)))) {
+            let [was, is] = [was, is].map(|long| variable(long));
+            return Err(Error::bad_input(format!("{was}: this variable is {is} now; unset it, and set {is}")));
+        }
         notes.extend(ignored(&keys, variables));
         let file = match typed.get_one::<PathBuf>("config") {
             Some(path) => file(path, &keys)?,
@@ -281,6 +297,9 @@ fn names_program(long: &str, value: &str) -> bool {
 }
 
 fn unknown(name: &str, keys: &[Key]) -> Error {
+    if let Some((was, is)) = RENAMED.iter().find(|(was, _)| *was == name) {
+        return Error::bad_input(format!("the key {was} is {is} now; write {is} in its place"));
+    }
     let names: Vec<&str> = keys.iter().map(|key| key.long.as_str()).collect();
     let near = nearest(name, &names).map(|name| format!(" (did you mean {name}?)")).unwrap_or_default();
     Error::bad_input(format!("there is no key {name:?}{near}; the keys are {}", names.join(", ")))

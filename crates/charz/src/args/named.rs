@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::STREAM;
 use crate::exit::Error;
+use charz_data::escape::quoted;
 use charz_data::{Arrange, report};
 use charz_system::origin::{self, Invoker};
 
@@ -24,6 +25,12 @@ pub(super) fn reports(named: Vec<PathBuf>, notes: &mut Vec<String>) -> Result<Ve
 pub(super) fn report(name: PathBuf, notes: &mut Vec<String>) -> Result<PathBuf, Error> {
     if name.as_os_str() == "/dev/stdin" {
         return Ok(STREAM.into());
+    }
+    if name.is_dir() {
+        let folder = quoted(&name.to_string_lossy());
+        return Err(Error::bad_input(format!(
+            "{name:?} is a folder; name a report in it, or type: charz fleet show {folder}"
+        )));
     }
     // A file of this name is what was named.
     if name.as_os_str() != LAST || name.symlink_metadata().is_ok() {

@@ -47,5 +47,5 @@ pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> 
         Some(AskedSizes::List(list)) if list.len() == 1 => {}
         _ => return Err(Error::bad_input("--size: name one size; example: --size 256MiB")),
     }
-    Ok(Options { new, format: args.format.of(MEASURED)? })
+    Ok(Options { new, format: args.format.of_a_sweep(MEASURED)? })
 }

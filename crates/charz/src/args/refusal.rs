@@ -24,6 +24,8 @@ fn sentence(rendered: &str) -> String {
     let lines: Vec<String> = paragraphs
         .map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "))
         .map(|line| line.trim_start_matches("error: ").to_owned())
+        // Who types an option that there is not means no value by it.
+        .filter(|line| !line.starts_with("tip: to pass "))
         .collect();
     format!("{}; see --help", lines.join("; "))
 }

@@ -31,7 +31,7 @@ pub(crate) struct SelftestArgs {
     pub(crate) size: String,
     /// Runs of each side of a comparison
     #[arg(long, value_name = "N", default_value = "10", allow_hyphen_values = true)]
-    pub(crate) invocations: String,
+    pub(crate) runs: String,
     /// The longest that it may take, with a unit
     #[arg(long, value_name = "TIME", default_value = "10m", allow_hyphen_values = true)]
     pub(crate) budget: String,
@@ -50,7 +50,7 @@ pub(crate) struct SelftestArgs {
 const MOST_ROUNDS: usize = 100_000;
 
 pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<Options, Error> {
-    let invocations = count("--invocations", &args.invocations, MOST_INVOCATIONS)?.to_string();
+    let runs = count("--runs", &args.runs, MOST_INVOCATIONS)?.to_string();
     // A number only: one placement is compared with itself.
     count("--threads", &args.threads, usize::MAX)?;
     let mut asked = preset(&[
@@ -58,8 +58,8 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<Op
         ("threads", &args.threads),
         ("mapping", "round-robin"),
         ("size", &args.size),
-        ("repetitions", REPETITIONS),
-        ("invocations", &invocations),
+        ("iterations", ITERATIONS),
+        ("runs", &runs),
         ("budget", &args.budget),
     ])?;
     (asked.run.bench.seed, asked.run.bench.wait) = (args.seed, args.wait);
@@ -73,6 +73,6 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<Op
     })
 }
 
-/// Repetitions in each invocation of a self-test. They are short: on two strands that three other processes kept busy, 72% of
-/// repetitions of 8 ms had to wait for their strand, and 9% of those of 1.3 ms.
-const REPETITIONS: &str = "25";
+/// Iterations in each run of a self-test. They are short: on two strands that three other processes kept busy, 72% of
+/// iterations of 8 ms had to wait for their strand, and 9% of those of 1.3 ms.
+const ITERATIONS: &str = "25";

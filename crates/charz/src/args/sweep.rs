@@ -27,7 +27,6 @@ use crate::permit::{Consent, Permitted};
 use crate::view::plan;
 use charz_data::checks::INTERVAL_NEEDS;
 use charz_data::params::{self, Param};
-use charz_measure::harness::MOST_REPETITIONS;
 use charz_measure::plan::{
     Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, QUICK_REPETITIONS, Request, Threads,
 };
@@ -69,7 +68,7 @@ pub(super) struct SweepArgs {
     ///
     /// node measures arithmetic, memory and latency (a size for each cache level) on one CPU and on all of them, pairs of CPUs at each
     /// distance, and a lock, with 10 runs each.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["quick", "threads", "kernel", "family", "invocations", "command", "value",
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["quick", "threads", "kernel", "family", "runs", "command", "value",
         "work", "unit", "direction", "verify", "setup", "run_timeout",
         "program_output", "ignore_failure"])]
     pub(super) preset: Option<String>,
@@ -183,7 +182,7 @@ pub(super) fn options(mut args: SweepArgs, layers: &Layers, notes: &mut Vec<Stri
 fn shown(args: &SweepArgs) -> Result<&'static Format, Error> {
     match args.verbose {
         true => Ok(TABLE),
-        false => args.format.of(SWEPT),
+        false => args.format.of_a_sweep(SWEPT),
     }
 }
 
@@ -206,9 +205,8 @@ const MAPPING: Flag<Vec<Mapping>> =
     Flag { name: "--mapping", read: |_, text| parse_mappings(text).map_err(not_a_mapping) };
 const THREADS: Flag<(Threads, Option<usize>)> =
     Flag { name: "--threads", read: |_, text| Threads::read(text).map_err(Error::bad_input) };
-const REPETITIONS: Flag<usize> =
-    Flag { name: "--repetitions", read: |name, text| count(name, text, MOST_REPETITIONS as usize) };
-pub(super) const INVOCATIONS: Flag<Invocations> = Flag { name: "--invocations", read: invocations };
+const ITERATIONS: Flag<usize> = Flag { name: "--iterations", read: iterations };
+pub(super) const RUNS: Flag<Invocations> = Flag { name: "--runs", read: runs };
 const PRECISION: Flag<f64> = Flag { name: "--precision", read: |name, text| percentage(name, text, "2%") };
 const SEED: Flag<u64> = Flag { name: "--seed", read: seed };
 const OVERSUBSCRIBED: Flag<usize> =
@@ -254,13 +252,13 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     note("--family", repeated(&what.family).cloned());
     let (threads, twice) = if quick || is_node { (Threads::Quick, None) } else { THREADS.of(&what.threads, layers)? };
     note(THREADS.name, twice.map(|number| number.to_string()));
-    let invocations = if is_node { NODE_INVOCATIONS } else { INVOCATIONS.of(&run.invocations, layers)? };
+    let invocations = if is_node { NODE_INVOCATIONS } else { RUNS.of(&run.runs, layers)? };
     let counted = if args.counters.counters { invocations.least } else { 0 };
     let precision = PRECISION.unless_auto(&run.precision, layers)?;
     if precision.is_some() && invocations.most < INTERVAL_NEEDS {
         return Err(Error::bad_input(format!(
             "--precision: {} runs give no interval, so no width of one; allow {INTERVAL_NEEDS} or more, example: \
-             --invocations 6-30",
+             --runs 6-30",
             invocations.most
         )));
     }
@@ -282,12 +280,12 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
             program: program.as_ref().map(|program| program.program().recorded()),
             mappings: (!fitting).then_some(distinct),
             threads,
-            iterations: amount(&what.amounts, &params::ITERATIONS, |params| params.iterations, layers)?,
+            iterations: amount(&what.amounts, &params::STEPS, |params| params.iterations, layers)?,
             samples: amount(&what.amounts, &params::SAMPLES, |params| params.samples, layers)?,
             span: amount(&what.amounts, &params::SPAN, |params| params.span(), layers)?,
             asked,
             params,
-            repetitions: REPETITIONS.unless_auto(&what.repetitions, layers)?.or(quick.then_some(QUICK_REPETITIONS)),
+            repetitions: ITERATIONS.unless_auto(&what.iterations, layers)?.or(quick.then_some(QUICK_REPETITIONS)),
             invocations: Invocations { counted, ..invocations },
             precision,
             seed: SEED.given(run.bench.seed.as_deref(), layers)?,
@@ -332,20 +330,35 @@ fn label(text: &str) -> Result<(String, String), Error> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
+/// The most iterations of a run. More could be kept, but `--iterations` had the steps of the loop once: those were thousands and more.
+const MOST_ITERATIONS: usize = 1000;
+
+/// `5`; what only the old meaning explains is refused with the flag that has it now.
+fn iterations(name: &str, text: &str) -> Result<usize, Error> {
+    let factors = [("k", 1e3), ("m", 1e6), ("g", 1e9), ("", 1.0)];
+    let lower = text.to_ascii_lowercase();
+    let number = factors.iter().find_map(|(suffix, factor)| Some((lower.strip_suffix(suffix)?, factor)));
+    let steps = number.and_then(|(number, factor)| Some(number.parse::<f64>().ok()? * factor));
+    match steps.filter(|steps| (MOST_ITERATIONS as f64 + 1.0..=1e12).contains(steps) && steps.fract() == 0.0) {
+        Some(steps) => Err(Error::bad_input(format!(
+            "{name}: {text:?} is more than {MOST_ITERATIONS} timed passes of a run; steps of the loop are --steps; type: --steps {steps}"
+        ))),
+        None => count(name, text, MOST_ITERATIONS),
+    }
+}
+
 /// The longest label in characters.
 const MOST_LABEL: usize = 200;
 
 /// `6`, or `6-30`.
-fn invocations(name: &str, text: &str) -> Result<Invocations, Error> {
+fn runs(name: &str, text: &str) -> Result<Invocations, Error> {
     let number = |text: &str| count(name, text, MOST_INVOCATIONS);
     let (least, most) = match text.split_once('-').filter(|(least, _)| !least.is_empty()) {
         Some((least, most)) => (number(least)?, number(most)?),
         None => (number(text)?, number(text)?),
     };
     if least > most {
-        return Err(Error::bad_input(format!(
-            "{name}: the range {text:?} runs backwards; example: --invocations 6-30"
-        )));
+        return Err(Error::bad_input(format!("{name}: the range {text:?} runs backwards; example: --runs 6-30")));
     }
     Ok(Invocations { least, most, counted: 0 })
 }
@@ -423,9 +436,9 @@ mod tests {
             ("--kernel mem-read --threads 1,4", "--kernel arith-int", "--kernel mem-read"),
             ("--kernel arith-int --threads 1,8", "--threads 1,4", "--threads 1,8"),
             ("--kernel arith-int --threads 1,4 --mapping dumb", "--mapping auto,dumb,round-robin", "--mapping dumb"),
-            ("--kernel arith-int --threads 1,4 --invocations 7", "--invocations 6-30", "--invocations 7"),
+            ("--kernel arith-int --threads 1,4 --runs 7", "--runs 6-30", "--runs 7"),
             ("--kernel arith-int --threads 1,4 --adaptive", "no --adaptive", "--adaptive"),
-            ("--kernel arith-int --threads 1,4 --repetitions 3", "no --repetitions", "--repetitions 3"),
+            ("--kernel arith-int --threads 1,4 --iterations 3", "no --iterations", "--iterations 3"),
             ("--kernel arith-int --threads 1,4 --precision 1%", "no --precision", "--precision 1%"),
             ("--command true --threads 1,4", "no --command", "--command true"),
         ] {

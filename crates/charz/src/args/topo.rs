@@ -83,11 +83,11 @@ const CARD_ROLES: [Role; 4] = [
 ];
 
 /// Invocations of each of its cells: there are many, and a minute for all.
-const CARD_INVOCATIONS: &str = "2-6";
+const CARD_RUNS: &str = "2-6";
 
 /// Repetitions in each, and how long they last: on a busy machine few of those that are short are interrupted, and the best of many
 /// counts.
-const CARD_REPETITIONS: &str = "10";
+const CARD_ITERATIONS: &str = "10";
 const CARD_SPAN: &str = "3ms";
 
 pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<topo::Options, Error> {
@@ -133,8 +133,8 @@ pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> 
         None => {
             let mut asked = preset(&[
                 ("kernel", &in_roles(&CARD_ROLES)),
-                ("invocations", CARD_INVOCATIONS),
-                ("repetitions", CARD_REPETITIONS),
+                ("runs", CARD_RUNS),
+                ("iterations", CARD_ITERATIONS),
                 ("span", CARD_SPAN),
                 ("budget", args.budget.as_deref().unwrap_or("1m")),
             ])?;

@@ -36,7 +36,7 @@ use crate::view::config::Setting;
 
 /// Measure a multi-core machine and find where threads run best.
 #[derive(Debug, Parser)]
-#[command(name = "charz", version = env!("CARGO_PKG_VERSION"), override_help = help::overview(), max_term_width = 110)]
+#[command(name = "charz", version = env!("CARGO_PKG_VERSION"), override_help = help::overview(), max_term_width = help::MOST_COLUMNS)]
 pub(super) struct Cli {
     /// When to use colours: auto, always or never; auto heeds NO_COLOR, CLICOLOR and CLICOLOR_FORCE
     // The number of values by name: a verb that is built alone, for documentation, gets this flag as it stands here.

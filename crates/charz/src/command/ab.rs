@@ -246,7 +246,7 @@ fn ended_early(comparison: &Comparison<'_>, budget: Duration) -> Option<String> 
             Some(format!("the budget ended before every configuration had its runs; give --budget {longer}"))
         }
         Some(signal) => Some(format!("ended early by {signal}")),
-        None => (1..needed).contains(&fewest).then(|| format!("give --invocations {needed}")),
+        None => (1..needed).contains(&fewest).then(|| format!("give --runs {needed}")),
     }
 }
 

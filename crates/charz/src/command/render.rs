@@ -59,7 +59,7 @@ pub(super) fn show(sources: &[Source<'_>], options: &Showing, out: &mut dyn Writ
         (_, [report]) => options.format.write(report, &look::of_stdout(), out)?,
         _ => {
             return Err(Error::bad_input(format!(
-                "--format {name} shows one report at a time; html, markdown, csv and runs-csv show several"
+                "--format {name} shows one report at a time; charz compare A B compares two; html, markdown, csv and runs-csv show several"
             )));
         }
     }

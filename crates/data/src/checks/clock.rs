@@ -56,7 +56,7 @@ pub static V09: Check = Check {
     evidence: "The intervals of the iterations; the clock's resolution and overhead, measured before the sweep.",
     families: "Kernels with work to repeat; not the floor, which measures just that, and not times that are stamped within a \
                iteration, however short that is.",
-    fix: "Give an iteration more work: `--iterations` for arithmetic and cache lines, `--size` for memory; or a longer `--budget`, from which \
+    fix: "Give an iteration more work: `--steps` for arithmetic and cache lines, `--size` for memory; or a longer `--budget`, from which \
            charz chooses it.",
     source: "STREAM asks for 20 ticks; libMicro warns below 100 resolutions; nanobench takes 1000; Hoefler and Belli (SC \
              2015): overhead below 5%, resolution 10 times finer. The 0.5 ms is charz's first guess.",

@@ -95,7 +95,7 @@ pub static V15: Check = Check {
     suspect: Some(0.02),
     evidence: "The report's own samples, in the order in which they were taken.",
     families: "Kernels with work to repeat.",
-    fix: "Measure longer (`--repetitions`, `--iterations`), and see whether the frequency settles (V08).",
+    fix: "Measure longer (`--iterations`, `--steps`), and see whether the frequency settles (V08).",
     source: "Georges, Buytaert and Eeckhout (OOPSLA 2007) for steady states; Mann (Econometrica 1945) for the trend; \
              hyperfine warns of a slow first run. The 2% is charz's first guess.",
     // A trend is spread too, and many small steps look like modes.
@@ -145,7 +145,7 @@ pub static V18: Check = Check {
     evidence: "The stamps of all laps.",
     families: "Numbers made of iterations of several threads on CPUs of their own (not V19), unless they take their work from one pool. \
                Of blocks those count during which all threads were at work.",
-    fix: "Give an iteration more work (`--iterations`, `--size`). Where cores differ (hybrid processors), measure each kind \
+    fix: "Give an iteration more work (`--steps`, `--size`). Where cores differ (hybrid processors), measure each kind \
            by itself.",
     source: "The T3-4 report calls its own first start to last end \"not completely accurate\"; the limit is charz's first \
              guess.",
@@ -223,7 +223,7 @@ pub static V29: Check = Check {
     evidence: "The exit of each measuring process, and its own last words.",
     families: "All.",
     fix: "Read the reason. Out of memory: smaller blocks (`--size`) or fewer threads. Killed by the watchdog: less work per \
-           iteration (`--iterations`), or a quieter machine. A crash is a defect: report it. Of a program: \
+           iteration (`--steps`), or a quieter machine. A crash is a defect: report it. Of a program: \
            its exit code, `--value`, `--run-timeout`.",
     source: "Charz: first guess.",
     // Those that failed are missing to an interval.

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::card::{Access, Chase, CounterKind, LineOperation, Multiplier, Numbers, Waiter, WordOwner, Words};
 use crate::params::{
-    CHAINS, DELAY, DEPTH, INSIDE, ITERATIONS, LAYOUT, MEMORY, OPS, ORDER, OUTSIDE, PAGES, PERIOD, Param, SAMPLES, SIZE,
-    SPAN, STRIDE, TIMEOUT,
+    CHAINS, DELAY, DEPTH, INSIDE, LAYOUT, MEMORY, OPS, ORDER, OUTSIDE, PAGES, PERIOD, Param, SAMPLES, SIZE, SPAN,
+    STEPS, STRIDE, TIMEOUT,
 };
 use crate::{Card, Family, Metric, Role, Times};
 
@@ -21,7 +21,7 @@ pub(super) fn cards<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Card> {
     cards
 }
 
-const WORK: &[&Param] = &[&ITERATIONS];
+const WORK: &[&Param] = &[&STEPS];
 const MEM: &[&Param] = &[&SIZE, &MEMORY, &PAGES];
 const LEVEL: &[&Param] = &[&SIZE, &MEMORY, &PAGES, &SPAN];
 const LOAD: &[&Param] = &[&SPAN, &SIZE, &MEMORY, &PAGES, &DELAY];
@@ -35,7 +35,7 @@ fn known() -> Vec<Card> {
     let lock = |is_reference, backs_off| Role::LockPool { is_reference, backs_off };
     let alone = |is_reference, backs_off| Role::Lock { is_reference, backs_off };
     let free = |backs_off| Role::LockFreePool { backs_off };
-    let arithmetic: &[&Param] = &[&ITERATIONS, &LAYOUT];
+    let arithmetic: &[&Param] = &[&STEPS, &LAYOUT];
     let rows: Vec<(&str, Family, Role, &'static [&'static Param])> = vec![
         ("noop", Family::Floor, Role::Floor, &[]),
         ("arith-int", Compute, Role::Arithmetic(Numbers::Integer), arithmetic),

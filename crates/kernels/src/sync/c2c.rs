@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use charz_data::card::{LineOperation, ROOM};
-use charz_data::params::{ITERATIONS, MEMORY};
+use charz_data::params::{MEMORY, STEPS};
 use charz_data::{Bytes, Card, Family, Metric, Params, Role, Work, WorkerCount};
 use crossbeam::utils::CachePadded;
 
@@ -38,7 +38,7 @@ const CARD: Card = Card::new(
 .uncounted_traffic(
     "attempts before the line has come; home of the line is the NUMA node of the first worker, or the one of --memory",
 )
-.params(&[&ITERATIONS, &MEMORY])
+.params(&[&STEPS, &MEMORY])
 .source("")
 // A worker has every second way, and each takes at least the 4 cycles of a load from the first-level cache (Agner Fog,
 // "Instruction tables"), even between the strands of one core.

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use charz_data::card::ROOM;
-use charz_data::params::ITERATIONS;
+use charz_data::params::STEPS;
 use charz_data::{Bytes, Card, Family, Metric, Params, Work, WorkerCount};
 
 use super::mutexes::{Mutex, ParkingLot, Pthread, Std};
@@ -22,7 +22,7 @@ const CARD: Card = Card::new(
     Metric::serial_time("one lock and its unlock, without contention; 4 iterations make one"),
 )
 .uncounted_traffic("nothing but the loop's counting: the line of the mutex stays in the core")
-.params(&[&ITERATIONS])
+.params(&[&STEPS])
 .source("T3-4 report (arXiv:1106.2992), section 6: uncontended lock and unlock")
 // Each pair exchanges the mutex's word at least once, which takes 8 cycles or more (Agner Fog, "Instruction tables").
 .max_per_cycle(ROOM / 8.0)

@@ -328,7 +328,7 @@ fn timer(look: &Look) -> Result<Seen, String> {
     Ok(if timer.worst_gap_ns > GAP_NS {
         Seen::disturbs(read, quieten(look))
     } else if checks::needed_ns(step as f64, cost as f64) > checks::needed_ns(0.0, 0.0) {
-        Seen::limits(read, "Give iterations more work: `--iterations`, `--size`.")
+        Seen::limits(read, "Give iterations more work: `--steps`, `--size`.")
     } else {
         Seen::ok(read)
     })

@@ -138,7 +138,7 @@ impl Plan {
 
 /// Whether how much a kernel does follows from the budget.
 fn is_fitted(card: &Card) -> bool {
-    [&params::ITERATIONS, &params::SAMPLES, &params::SPAN].iter().any(|amount| card.obeys(amount))
+    [&params::STEPS, &params::SAMPLES, &params::SPAN].iter().any(|amount| card.obeys(amount))
 }
 
 /// The longest repetition of kernels that run by time. What is longer for one is less of all others that are fitted to the budget.

@@ -109,7 +109,7 @@ impl Request {
     /// The parameters of all configurations, but for the amounts that the budget decides.
     fn of_params(&self, values: &Params) -> Aspects {
         let is_asked = |param: &Param| match param {
-            param if *param == params::ITERATIONS => self.iterations.is_some(),
+            param if *param == params::STEPS => self.iterations.is_some(),
             param if *param == params::SAMPLES => self.samples.is_some(),
             param if *param == params::SPAN => self.span.is_some(),
             _ => true,
@@ -195,9 +195,9 @@ fn codes_said(codes: &[u8]) -> String {
 }
 
 fn of_runs(precision: Option<f64>, repetitions: Option<usize>, [least, most]: [usize; 2], aspects: &mut Aspects) {
-    insert(aspects, "invocations", if least == most { least.to_string() } else { format!("{least}-{most}") });
+    insert(aspects, "runs", if least == most { least.to_string() } else { format!("{least}-{most}") });
     precision.into_iter().for_each(|value| insert(aspects, "precision", format!("{}%", value * 100.0)));
-    repetitions.into_iter().for_each(|count| insert(aspects, "repetitions", count.to_string()));
+    repetitions.into_iter().for_each(|count| insert(aspects, "iterations", count.to_string()));
 }
 
 fn insert(aspects: &mut Aspects, flag: &'static str, value: String) {

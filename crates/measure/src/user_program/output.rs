@@ -11,6 +11,9 @@ use crate::harness::MOST_REPETITIONS;
 use super::printed::{self, Printed};
 use super::value::{self, Readers};
 
+/// What follows where the first of several groups is no number.
+const OTHER_GROUPS: &str = "; the first group is the number: write (?:…) for the groups before it";
+
 /// What a program answers: when it started and ended by `CLOCK_MONOTONIC`, in nanoseconds, and how many operations it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
@@ -220,7 +223,9 @@ impl<'a> Output<'a> {
         {
             let whole = found.group(0);
             let places = found.first_group().or(whole.clone()).zip(whole);
-            self.matched = places.map(|(at, whole)| printed::taken_of_bytes(line, at, whole, self.readers.locale));
+            let taken = places.map(|(at, whole)| printed::taken_of_bytes(line, at, whole, self.readers.locale));
+            let explained = |why| if found.has_groups() { format!("{why}{OTHER_GROUPS}") } else { why };
+            self.matched = taken.map(|taken| taken.map_err(explained));
             sought.matched = false;
         }
         if sought.numbered && printed::may_have_a_number(line) {

@@ -82,6 +82,12 @@ impl Found {
         Some(self.0.get_group_by_name(name)?.range())
     }
 
+    /// Whether the pattern has more groups than one.
+    pub(super) fn has_groups(&self) -> bool {
+        // The whole match counts as one.
+        self.0.group_len() > 2
+    }
+
     /// The first group that matches.
     pub(super) fn first_group(&self) -> Option<Range<usize>> {
         Some(self.0.iter().skip(1).flatten().next()?.range())

@@ -22,9 +22,8 @@ use super::reports::{JOURNAL, REPORT};
 use super::{Lacks, Target};
 
 /// Takes about half a second on a machine that is idle; of `LONG` a process measures most of the time.
-const SHORT: &str =
-    "sweep --kernel noop,arith-int --threads 1,2 --iterations 20000 --repetitions 2 --invocations 3 --output r.json";
-const LONG: &str = "sweep --kernel arith-int --threads 1,2 --iterations 30000000 --budget 20s --output r.json";
+const SHORT: &str = "sweep --kernel noop,arith-int --threads 1,2 --steps 20000 --iterations 2 --runs 3 --output r.json";
+const LONG: &str = "sweep --kernel arith-int --threads 1,2 --steps 30000000 --budget 20s --output r.json";
 
 const STRACE: Need = Need::new("strace", "it shows what a sweep puts on the disk, and when", ["strace"; 4]);
 
@@ -137,7 +136,7 @@ fn reasons(_: &Target, case: &mut Case<'_>, _: &mut Rng) -> Outcome {
     for output in ["wall", "last"] {
         case.empty()?;
         let sweep =
-            format!("sweep --threads 1 --mapping dumb --invocations 2 --budget 4s --value {output} -q --output r.json");
+            format!("sweep --threads 1 --mapping dumb --runs 2 --budget 4s --value {output} -q --output r.json");
         let words: Vec<&str> = sweep.split(' ').chain(["--command", "sh -c 'exit 7'"]).collect();
         let run = case.run(&words, &[REPORT], None)?;
         // Of the configuration, not of a first run only.

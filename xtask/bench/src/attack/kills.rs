@@ -19,9 +19,9 @@ use super::reports::{JOURNAL, REPORT};
 
 /// Sweeps that take about half a second on a machine that is idle, as one types them (`_` stands for a space in a word).
 const SWEEPS: [&str; 3] = [
-    "sweep --kernel noop,arith-int --threads 1,2 --iterations 20000 --repetitions 2 --invocations 3",
-    "sweep --kernel lock-std,create-first --threads 2 --iterations 200 --repetitions 2 --invocations 3",
-    "sweep --command sh_-c_'sleep_0.02' --setup sh_-c_'sleep_59_&' --threads 1,2 --invocations 3",
+    "sweep --kernel noop,arith-int --threads 1,2 --steps 20000 --iterations 2 --runs 3",
+    "sweep --kernel lock-std,create-first --threads 2 --steps 200 --iterations 2 --runs 3",
+    "sweep --command sh_-c_'sleep_0.02' --setup sh_-c_'sleep_59_&' --threads 1,2 --runs 3",
 ];
 
 /// Others that measure, and a program under `exec`. A journal is left where they have one.

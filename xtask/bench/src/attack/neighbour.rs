@@ -70,14 +70,14 @@ const WRITTEN: [[&str; 2]; 4] =
 const SWEEP: &str = "sweep --command PROGRAM --value last --setup PROGRAM --threads 1,2 --mapping dumb,auto";
 
 /// One that the victim began.
-const OWN: &str = "sweep --command true --threads 1 --mapping dumb --invocations 2 --budget 4s --output r.json -q";
+const OWN: &str = "sweep --command true --threads 1 --mapping dumb --runs 2 --budget 4s --output r.json -q";
 const KEY: &str = ".local/state/charz/key";
 
 /// How it ends, and the file that is left.
 const ENDS: [(&str, Option<Signal>, &str); 3] = [
-    ("--invocations 3 --budget 4s --output r.json -q", None, REPORT),
-    ("--invocations 200 --budget 20s --output r.json -q", Some(Signal::INT), REPORT),
-    ("--invocations 200 --budget 20s --output r.json -q", Some(Signal::KILL), JOURNAL),
+    ("--runs 3 --budget 4s --output r.json -q", None, REPORT),
+    ("--runs 200 --budget 20s --output r.json -q", Some(Signal::INT), REPORT),
+    ("--runs 200 --budget 20s --output r.json -q", Some(Signal::KILL), JOURNAL),
 ];
 
 /// The lock of what measures.

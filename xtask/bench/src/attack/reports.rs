@@ -15,13 +15,13 @@ use super::mutant;
 
 /// What writes the reports that are changed.
 const SWEEPS: [&str; 4] = [
-    "sweep --kernel noop,arith-int,lock-std --threads 1,2 --iterations 20000 --repetitions 2",
-    "sweep --kernel chase-random,level-read,read-monotonic --threads 1 --size 16KiB,64KiB --samples 50 --repetitions 2",
+    "sweep --kernel noop,arith-int,lock-std --threads 1,2 --steps 20000 --iterations 2",
+    "sweep --kernel chase-random,level-read,read-monotonic --threads 1 --size 16KiB,64KiB --samples 50 --iterations 2",
     "c2c --mode cas,read-write",
     "numa --size 2MiB",
 ];
 /// As many invocations as comparisons ask for.
-const SHORT: &str = "--invocations 6 --budget 4s --output r.json --force";
+const SHORT: &str = "--runs 6 --budget 4s --output r.json --force";
 
 /// A report of an idle machine: on a busy one no number is reliable, and what needs one has nothing to say.
 const RELIABLE: &str = "tests/golden/reports/arithmetic.json";

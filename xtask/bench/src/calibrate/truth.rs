@@ -21,11 +21,11 @@ pub struct Target {
 /// no neighbour's memory.
 #[rustfmt::skip]
 pub const TARGETS: [Target; 5] = [
-    Target { kernel: "arith-int", rate: true, workers: &[1, 2], reference: "--clock on --iterations 50000 --repetitions 1500" },
-    Target { kernel: "arith-float", rate: true, workers: &[1, 2], reference: "--clock on --iterations 30000 --repetitions 1500" },
-    Target { kernel: "lock-std", rate: false, workers: &[1], reference: "--clock on --iterations 300000 --repetitions 1500" },
-    Target { kernel: "chase-random", rate: false, workers: &[1, 2], reference: "--clock on --size-kib 16 --pages thp --span 1 --repetitions 500" },
-    Target { kernel: "level-read", rate: true, workers: &[1, 2], reference: "--clock on --size-kib 16 --pages thp --span 1 --repetitions 500" },
+    Target { kernel: "arith-int", rate: true, workers: &[1, 2], reference: "--clock on --steps 50000 --iterations 1500" },
+    Target { kernel: "arith-float", rate: true, workers: &[1, 2], reference: "--clock on --steps 30000 --iterations 1500" },
+    Target { kernel: "lock-std", rate: false, workers: &[1], reference: "--clock on --steps 300000 --iterations 1500" },
+    Target { kernel: "chase-random", rate: false, workers: &[1, 2], reference: "--clock on --size-kib 16 --pages thp --span 1 --iterations 500" },
+    Target { kernel: "level-read", rate: true, workers: &[1, 2], reference: "--clock on --size-kib 16 --pages thp --span 1 --iterations 500" },
 ];
 
 /// The size of blocks in the sweeps, that of the references.

@@ -11,7 +11,8 @@ const MIB: f64 = (1 << 20) as f64;
 const PARTITION: [u32; 4] = [4, 5, 6, 7];
 
 pub(super) fn script(_: &Machine) -> String {
-    let sweep = "charz sweep --quiet --kernel mem-read --size 4MiB --mapping round-robin --repetitions 1 --invocations 1 --budget 1m";
+    let sweep =
+        "charz sweep --quiet --kernel mem-read --size 4MiB --mapping round-robin --iterations 1 --runs 1 --budget 1m";
     format!(
         "cd /sys/fs/cgroup\n\
          echo '+cpuset +cpu +memory +pids' > cgroup.subtree_control\n\

@@ -14,8 +14,8 @@ const GONE: u32 = 9;
 pub(super) fn script(_: &Machine) -> String {
     let sweep = |name: &str, mapping: &str, invocations: u32| {
         format!(
-            "step {name} charz sweep --quiet --kernel arith-int --threads 1,2 --mapping {mapping} --iterations 300000 --repetitions 4 \
-             --invocations {invocations} --budget 1m --output {name}.json\nstep {name}-report cat {name}.json\n"
+            "step {name} charz sweep --quiet --kernel arith-int --threads 1,2 --mapping {mapping} --steps 300000 --iterations 4 \
+             --runs {invocations} --budget 1m --output {name}.json\nstep {name}-report cat {name}.json\n"
         )
     };
     // A sweep has begun when its journal is there.

@@ -35,7 +35,7 @@ pub(super) fn script(machine: &Machine) -> String {
 /// Steps that sweep with a short run per cell, so processes can be watched, and print the report. `within` begins the command.
 pub(super) fn sweep(name: &str, within: &str, options: &str) -> String {
     format!(
-        "step {name} {within} guest watch charz sweep --quiet --kernel mem-read --size 4MiB --iterations 5 --repetitions 3 --invocations 1 \
+        "step {name} {within} guest watch charz sweep --quiet --kernel mem-read --size 4MiB --steps 5 --iterations 3 --runs 1 \
          --budget 1m {options} --output {name}.json\nstep {name}-report cat {name}.json\n"
     )
 }

@@ -49,7 +49,7 @@ fn a_configuration_has_one_cause_and_its_own_fix() {
         (marked(&[("V21", suspect)]), "memory on other NUMA nodes", "numa_balancing"),
         (marked(&[("V27", suspect)]), "block within a cache", "--size"),
         (marked(&[("V01", suspect)]), "threads off their CPUs", "V01"),
-        (marked(&[("V09", suspect)]), "short iterations", "--iterations"),
+        (marked(&[("V09", suspect)]), "short iterations", "--steps"),
         (marked(&[("V15", suspect)]), "unsteady runs", "--budget"),
         (marked(&[("V28", suspect)]), "wide intervals", "--budget"),
     ] {
