@@ -16,6 +16,26 @@ pub enum Quantity {
     Word,
 }
 
+impl Quantity {
+    /// The smallest and the largest value as they are typed, and what each is a multiple of: `64B to 1PiB, in multiples of 64B`. Nothing of
+    /// words.
+    pub fn range(self) -> String {
+        let (bounds, show): (_, fn(u64) -> String) = match self {
+            Quantity::Count(bounds) => (bounds, |number| number.to_string()),
+            Quantity::Bytes(bounds) => (bounds, quantity::show_bytes),
+            Quantity::Nanoseconds(bounds) => (bounds, quantity::show_nanos),
+            Quantity::Word => return String::new(),
+        };
+        let typed = |number| show(number).replace(' ', "");
+        let multiples = if bounds.multiple_of > 1 {
+            format!(", in multiples of {}", typed(bounds.multiple_of))
+        } else {
+            String::new()
+        };
+        format!("{} to {}{multiples}", typed(bounds.min), typed(bounds.max))
+    }
+}
+
 /// The numbers that a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

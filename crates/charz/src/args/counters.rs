@@ -14,9 +14,9 @@ const ISSUE_WIDTH: Flag<u64> = Flag { name: "--issue-width", read: |name, text| 
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct CountersArgs {
-    /// Also measure with hardware counters: instructions, cycles, branch and cache misses in user mode
+    /// Also measure with hardware counters: instructions, cycles, branch misses, cache misses
     ///
-    /// Each configuration gets as many more runs as its fewest (--runs), every second one with counters (perf_event_open). Its
+    /// They count in user mode. Each configuration gets as many more runs as its fewest (--runs), every second one with counters (perf_event_open). Its
     /// number comes from the runs without; how much the others are slower is reported as the cost of the counters. If the system
     /// offers no counters, the report says why, and nothing else changes.
     #[arg(long)]

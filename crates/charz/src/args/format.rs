@@ -184,7 +184,7 @@ pub(super) fn takes(arg: Arg, formats: Vec<(&'static str, &'static str)>) -> Arg
 
 /// Any text. Completions and the list of flags offer these; what is none of them is refused where it is read, with the nearest.
 #[derive(Clone)]
-struct Offered(Vec<&'static str>);
+pub(super) struct Offered(pub(super) Vec<&'static str>);
 
 impl TypedValueParser for Offered {
     type Value = String;

@@ -6,11 +6,14 @@ use clap::{Arg, Command, ValueEnum};
 use clap_complete::Shell;
 use serde_json::{Value, json};
 
+use super::format::Offered;
 use super::manual::{manual, tasks};
 use crate::exit::EXITS;
 use crate::view::{self, explain, kernels};
-use charz_data::report;
-use charz_replicate as replicate;
+use charz_data::checks::CHECKS;
+use charz_data::{KNOWN_AS, report};
+use charz_replicate::{self as replicate, DOCUMENTS};
+use charz_topology::mappers;
 use charz_words::compare::wire;
 
 pub struct Page {
@@ -69,7 +72,35 @@ pub fn spelled(grammar: Command) -> Command {
         let name = verb.get_name().to_owned();
         let mut verb = verb.bin_name(format!("charz {name}")).display_name(format!("charz-{name}"));
         verb.build();
-        verb
+        offering(verb, &name)
+    })
+}
+
+/// The command with the words that its arguments know, below it too: for completions, since a parser would list them for every mistake.
+fn offering(command: Command, verb: &str) -> Command {
+    let offered = |arg: Arg| match words(verb, arg.get_id().as_str()) {
+        Some(words) => arg.value_parser(Offered(words)).hide_possible_values(true),
+        None => arg,
+    };
+    command.mut_args(offered).mut_subcommands(|below| {
+        let name = below.get_name().to_owned();
+        offering(below, &name)
+    })
+}
+
+/// What an argument of a command takes, where there is a list of it.
+fn words(verb: &str, argument: &str) -> Option<Vec<&'static str>> {
+    let kernels = || charz_workloads::kernels().map(|kernel| &*kernel.card().name);
+    let families = || charz_workloads::families().map(|family| family.name());
+    Some(match (verb, argument) {
+        ("kernels", "name") => families().chain(kernels()).chain(KNOWN_AS.iter().map(|known| known.name)).collect(),
+        (_, "kernel") => kernels().chain(KNOWN_AS.iter().map(|known| known.name)).collect(),
+        (_, "family") => families().collect(),
+        (_, "mapping") => mappers().map(|mapper| mapper.name).collect(),
+        ("explain", "code") => CHECKS.iter().map(|check| check.code).collect(),
+        ("replicate", "document") => DOCUMENTS.iter().map(|document| document.citation.name.as_str()).collect(),
+        ("completions", "shell") => vec!["bash", "elvish", "fish", "powershell", "zsh"],
+        _ => return None,
     })
 }
 
@@ -115,7 +146,57 @@ pub fn shells() -> impl Iterator<Item = (String, Shell)> {
 pub fn completions(shell: Shell, spelled: &Command) -> Vec<u8> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut spelled.clone(), "charz", &mut text);
+    let more = match shell {
+        Shell::Bash => BASH.replace("{commands}", &verbs_with(spelled, &REPORTS).collect::<Vec<_>>().join("|")),
+        Shell::Fish => fish(spelled),
+        _ => String::new(),
+    };
+    text.extend(more.into_bytes());
     text
+}
+
+/// Arguments that are reports.
+const REPORTS: [&str; 5] = ["report", "reports", "base", "new", "more"];
+
+/// The commands with an argument of such a name.
+fn verbs_with<'a>(spelled: &'a Command, ids: &'a [&str]) -> impl Iterator<Item = &'a str> {
+    let has = |verb: &&Command| verb.get_positionals().any(|arg| ids.contains(&arg.get_id().as_str()));
+    spelled.get_subcommands().filter(has).map(Command::get_name)
+}
+
+/// Behind what is generated: the last word of a list, and reports in this folder.
+const BASH: &str = r#"
+_charz_known() {
+    local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ "$word" == *,* && "$before" =~ ^--(kernel|family|mapping)$ ]]; then
+        COMP_WORDS[COMP_CWORD]="${word##*,}"
+        _charz "$1" "${word##*,}" "$before"
+        COMPREPLY=("${COMPREPLY[@]/#/${word%,*},}")
+        return 0
+    fi
+    _charz "$@"
+    case "${COMP_WORDS[1]}" in
+        {commands})
+            if [[ "$word" != -* && "$before" != -* ]]; then
+                COMPREPLY=($(compgen -W "last" -- "$word") $(compgen -f -X "!*.json" -- "$word") $(compgen -f -X "!*.json.gz" -- "$word"))
+            fi
+            ;;
+    esac
+}
+complete -F _charz_known -o bashdefault -o default charz
+"#;
+
+/// Behind what is generated, which has no values of arguments that are no options.
+fn fish(spelled: &Command) -> String {
+    let line = |verb: &str, words: &str| {
+        format!("complete -c charz -n \"__fish_charz_using_subcommand {verb}\" -f -a \"{words}\"\n")
+    };
+    let known = spelled.get_subcommands().flat_map(|verb| {
+        let words = verb.get_positionals().filter_map(|arg| words(verb.get_name(), arg.get_id().as_str()));
+        words.map(|words| line(verb.get_name(), &words.join(" ")))
+    });
+    let reports = verbs_with(spelled, &REPORTS).map(|verb| line(verb, "last (__fish_complete_suffix .json)"));
+    known.chain(reports).collect()
 }
 
 /// `man` is the page of the program, `man-NAME` that of a subcommand, `man-NAME-TASK` that of one below it.
@@ -142,6 +223,32 @@ mod tests {
             assert_eq!(pages.iter().filter(same).count(), 1, "{}", page.name);
         }
         assert!(pages.iter().any(|page| page.name == "man-history-plot"), "subcommands have pages, and theirs too");
+    }
+
+    #[test]
+    fn completions_know_what_has_a_list() {
+        let grammar = spelled(Cli::command());
+        for (shell, name) in shells().map(|(name, shell)| (shell, name)) {
+            let text = String::from_utf8(completions(shell, &grammar)).unwrap();
+            let known = ["chase-random", "round-robin", "workload"];
+            // Elvish and PowerShell complete options only.
+            let known = known.iter().filter(|_| matches!(shell, Shell::Bash | Shell::Fish | Shell::Zsh));
+            let missing = known.chain(&["--runs"]).find(|word| !text.contains(word.trim_start_matches('-')));
+            assert_eq!(missing, None, "{name}");
+        }
+        // A list without its argument is of a name that was changed.
+        for (verb, id) in [
+            ("explain", "code"),
+            ("replicate", "document"),
+            ("kernels", "name"),
+            ("completions", "shell"),
+            ("sweep", "mapping"),
+        ] {
+            let verb = grammar.find_subcommand(verb).unwrap();
+            let arg = verb.get_arguments().find(|arg| arg.get_id() == id).unwrap();
+            assert!(arg.get_possible_values().len() > 3, "{id}");
+        }
+        assert!(verbs_with(&grammar, &REPORTS).count() > 3);
     }
 
     #[test]

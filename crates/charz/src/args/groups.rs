@@ -29,7 +29,7 @@ pub(super) struct SourceArgs {
 #[derive(Clone, Debug, Args)]
 pub(super) struct HowArgs {
     #[arg(long, visible_alias = "placement", value_name = "M,…", default_value = FITTING,
-        help = "Orders in which threads take CPUs; --help lists them",
+        help = "Orders in which threads take CPUs; see charz docs mappers",
         long_help = help::mappings("Mappings, separated by commas; the flag may be given several times. fitting is round-robin, \
             dumb and auto for compute kernels, mem-read, mem-write-data and programs, for those of exactly two threads a pair of \
             CPUs at each distance that the machine has and auto, round-robin and auto for workload kernels, and round-robin \
@@ -104,9 +104,9 @@ pub(super) struct RunArgs {
     pub(super) precision: String,
     #[arg(long, value_name = "TIME", default_value = "auto", allow_hyphen_values = true, help = help::BUDGET, long_help = help::budget())]
     pub(super) budget: String,
-    /// File of the report, compressed if it ends in .gz; - is standard output [default: charz-{host}-{date}.json in this folder, .json.gz if large]
+    /// File of the report, compressed if it ends in .gz; - is standard output [default: charz-{host}-{date}.json]
     ///
-    /// In the name, {host}, {node}, {date}, {cpu} and {job} are replaced by the name of the host, that of the batch system's node
+    /// The default is in this folder, and ends in .json.gz if it is large. In a name, {host}, {node}, {date}, {cpu} and {job} are replaced by the name of the host, that of the batch system's node
     /// (SLURMD_NODENAME, else the host), the date and time (UTC), the model of the CPU and the job of the batch system (SLURM_JOB_ID,
     /// PBS_JOBID or LSB_JOBID, else nojob).
     ///
@@ -151,8 +151,10 @@ pub(super) struct BenchArgs {
     /// Wait for another charz that is measuring on this machine, instead of refusing
     #[arg(long)]
     pub(super) wait: bool,
-    /// Time source: os (CLOCK_MONOTONIC), realtime (CLOCK_REALTIME, with a plain barrier before each run, as the T3-4 report), tsc (time-stamp
-    /// counter), or auto, which takes tsc where it is reliable
+    /// Time source: os, realtime, tsc, or auto, which takes tsc where it is reliable
+    ///
+    /// os is CLOCK_MONOTONIC, tsc the time-stamp counter, and realtime CLOCK_REALTIME with a plain barrier before each run, as the T3-4 report
+    /// has it.
     #[arg(long, default_value = "auto")]
     pub(super) clock: String,
     /// Pinning backend: hwloc, or core-affinity (CPUs below 1024 only)

@@ -156,13 +156,21 @@ pub(super) fn all_options(command: &Command, variable: impl Fn(&Arg) -> Option<S
     let headings: Vec<&str> = DAILY.iter().map(|(heading, _)| *heading).chain([ADVANCED]).collect();
     let rank = |arg: &Arg| headings.iter().position(|heading| arg.get_help_heading() == Some(heading));
     let is_daily = |arg: &Arg| rank(arg).is_some_and(|rank| headings[rank] != ADVANCED);
-    let is_param = |arg: &Arg| PARAMS.iter().any(|param| arg.get_long() == Some(param.name) && !param.is_amount());
+    let is_param = |arg: &Arg| PARAMS.iter().any(|param| arg.get_long() == Some(param.name));
     let mut args: Vec<&Arg> = command.get_arguments().collect();
     args.sort_by_key(|arg| rank(arg).unwrap_or(headings.len()));
     let args = args.into_iter().map(|arg| {
-        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        let help = match arg.get_id().as_str() {
+            "help" => "This list; -h has the daily options only".to_owned(),
+            _ => arg.get_help().map(ToString::to_string).unwrap_or_default(),
+        };
         let variable = variable(arg).map(|variable| format!(" [env: {variable}]")).unwrap_or_default();
-        arg.clone().hide_short_help(false).hide(is_param(arg) && !is_daily(arg)).help(help + &variable)
+        let heading = arg.get_help_heading().unwrap_or(ADVANCED).to_owned();
+        arg.clone()
+            .help_heading(heading)
+            .hide_short_help(false)
+            .hide(is_param(arg) && !is_daily(arg))
+            .help(help + &variable)
     });
     let name = command.get_bin_name().unwrap_or_default().to_owned();
     let shown = Command::new(name.clone()).bin_name(name.clone()).disable_help_flag(true).max_term_width(MOST_COLUMNS);
@@ -170,8 +178,8 @@ pub(super) fn all_options(command: &Command, variable: impl Fn(&Arg) -> Option<S
     let shown = shown.about(command.get_about().cloned().unwrap_or_default());
     let page = name.replace(' ', "-");
     let more = format!(
-        "More: man {page} (or charz docs man-{}) describes each option at length; charz kernels NAME has the parameters of a kernel, such as \
-         --stride, with their defaults and limits.",
+        "More: man {page} (or charz docs man-{}) describes each option at length; charz kernels NAME has the parameters of a kernel \
+         (--steps, --stride, --pages, …) with their defaults and limits.",
         command.get_name()
     );
     let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();

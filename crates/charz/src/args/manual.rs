@@ -3,6 +3,10 @@
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
 
+use super::help::GROUPS;
+use super::layers::variable_of;
+use crate::exit::{EXITS, Exit};
+
 /// The page of a command that was built, in section 1.
 pub(super) fn manual(command: &Command, name: &str) -> String {
     let mut page = format!(".TH {} 1\n", word(name));
@@ -24,10 +28,107 @@ pub(super) fn manual(command: &Command, name: &str) -> String {
         let (head, lines) = text.split_once(":\n").unwrap_or(("Notes", &text));
         section(&mut page, &head.to_uppercase(), &[&verbatim(lines)]);
     }
+    let codes: Vec<String> = codes(name).iter().map(|(code, meaning)| row(code, meaning)).collect();
+    section(&mut page, "EXIT STATUS", &codes.iter().map(String::as_str).collect::<Vec<_>>());
+    let variables = arguments.iter().filter(|_| name == "charz-sweep").filter_map(|arg| Some((variable_of(arg)?, arg)));
+    let variables = variables.map(|(variable, arg)| row(&variable, &format!("The value of {}.", arg.to_string())));
+    let common = VARIABLES.iter().filter(|(_, verbs, _)| verbs.is_empty() || verbs.contains(&name));
+    let variables: Vec<String> = variables.chain(common.map(|(name, _, about)| row(name, about))).collect();
+    section(&mut page, "ENVIRONMENT", &variables.iter().map(String::as_str).collect::<Vec<_>>());
+    let files = FILES.iter().filter(|(_, verbs, _)| verbs.contains(&name)).map(|(file, _, about)| row(file, about));
+    let files: Vec<String> = files.collect();
+    section(&mut page, "FILES", &files.iter().map(String::as_str).collect::<Vec<_>>());
     if let Some(version) = command.get_version() {
         section(&mut page, "VERSION", &[&escaped(version)]);
     }
+    section(&mut page, "SEE ALSO", &[&see_also(name)]);
     page
+}
+
+/// The exit codes of a command: `charz fleet check` has those of Nagios, and `charz exec` those of its program.
+fn codes(name: &str) -> Vec<(String, String)> {
+    const NAGIOS: [(&str, &str); 4] = [("0", "OK"), ("1", "WARNING"), ("2", "CRITICAL"), ("3", "UNKNOWN")];
+    if name == "charz-fleet-check" {
+        return NAGIOS.iter().map(|(code, meaning)| (code.to_string(), meaning.to_string())).collect();
+    }
+    let is_here =
+        |exit: &Exit| !matches!(exit, Exit::NotExecutable | Exit::NotFound) || ["charz", "charz-exec"].contains(&name);
+    EXITS
+        .iter()
+        .filter(|(exit, _)| is_here(exit))
+        .map(|(exit, meaning)| (exit.code().to_string(), meaning.to_string()))
+        .collect()
+}
+
+/// Variables that set no option, the pages that have them (all if none is named), and what they do.
+const VARIABLES: [(&str, &[&str], &str); 5] = [
+    (
+        "CHARZ_DB",
+        &["charz", "charz-history", "charz-history-add", "charz-history-list", "charz-history-plot", "charz-compare"],
+        "The file of the history, where --db names none.",
+    ),
+    (
+        "CHARZ_LOCK_DIR",
+        &[
+            "charz",
+            "charz-sweep",
+            "charz-ab",
+            "charz-c2c",
+            "charz-numa",
+            "charz-audit",
+            "charz-selftest",
+            "charz-replicate",
+        ],
+        "The folder of the lock that keeps two charz from measuring at once.",
+    ),
+    (
+        "CHARZ_SEATS",
+        &["charz", "charz-exec", "charz-sweep"],
+        "Set for a program that charz starts: its number of threads.",
+    ),
+    ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE", &[], "Whether --color auto uses colours."),
+    ("COLUMNS", &[], "The width of what is printed, where it is no terminal."),
+];
+
+/// Files, the pages that have them, and what they are.
+const FILES: [(&str, &[&str], &str); 4] = [
+    (
+        "charz-{host}-{date}.json",
+        &["charz", "charz-sweep", "charz-c2c", "charz-numa", "charz-replicate"],
+        "The report, in the folder where the command was typed.",
+    ),
+    (
+        "NAME.json.journal",
+        &["charz", "charz-sweep", "charz-c2c", "charz-numa", "charz-replicate"],
+        "The runs of a sweep that has not ended, from which --resume goes on.",
+    ),
+    (
+        "$XDG_DATA_HOME/charz/history.db",
+        &["charz", "charz-history", "charz-history-add", "charz-history-list", "charz-history-plot", "charz-compare"],
+        "The history; without the variable in ~/.local/share.",
+    ),
+    (
+        "$XDG_STATE_HOME/charz/key",
+        &["charz", "charz-sweep"],
+        "The key with which this user's reports are sealed, so --resume starts their programs; without the variable in ~/.local/state.",
+    ),
+];
+
+/// The pages above a page, and those of the same purpose.
+fn see_also(name: &str) -> String {
+    let own = name.strip_prefix("charz-").unwrap_or_default();
+    let verb = own.split('-').next().unwrap_or_default();
+    let group = GROUPS.iter().find(|(_, verbs)| verbs.contains(&verb)).map_or(&[][..], |(_, verbs)| verbs);
+    let group = if own.is_empty() { &["sweep", "topo", "doctor", "render", "compare"][..] } else { group };
+    let above = Some("charz".to_owned()).filter(|_| !own.is_empty());
+    let verb_above = Some(format!("charz-{verb}")).filter(|_| own != verb);
+    let others = group.iter().filter(|other| **other != verb).map(|other| format!("charz-{other}"));
+    let pages = above.into_iter().chain(verb_above).chain(others);
+    pages.map(|page| bold(&format!("{page}(1)"))).collect::<Vec<_>>().join(", ")
+}
+
+fn row(head: &str, about: &str) -> String {
+    format!(".TP\n{}\n{}", bold(head), escaped(about))
 }
 
 /// The commands below one that have pages.
@@ -42,6 +143,7 @@ fn section(page: &mut String, name: &str, parts: &[&str]) {
     }
 }
 
+/// Without the values of each option, which the list has.
 fn synopsis(command: &Command) -> String {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim().trim_start_matches("Usage:");

@@ -43,7 +43,9 @@ pub(crate) struct ProgramArgs {
     /// The unit of the number, e.g. MB/s or tok/s
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) unit: Option<String>,
-    /// Whether a higher or a lower number is better [default: lower for time, cycles, joules and the like, also per operation, else higher]
+    /// Whether a higher or a lower number is better [default: by the unit]
+    ///
+    /// Without it, lower is better for time, cycles, joules and the like, also per operation, and higher for everything else.
     #[arg(long, value_name = "WHICH")]
     pub(crate) direction: Option<String>,
     /// Where the program's standard output goes: pipe (charz reads it), null, or a file, written anew by each run [default: pipe]
@@ -55,7 +57,9 @@ pub(crate) struct ProgramArgs {
     /// A regular expression that a line of output must match, or the result of the run is wrong; {threads} is replaced
     #[arg(long, value_name = "RE", allow_hyphen_values = true)]
     pub(crate) verify: Option<String>,
-    /// A command that is run before each run of the program, untimed; what it leaves running is ended after that run
+    /// A command that is run before each run of the program, untimed
+    ///
+    /// What it leaves running is ended after that run.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) setup: Option<String>,
     /// The longest that a run of the program may take, with a unit; its --setup may take 5s more [default: 5s and 10 times the predicted time]
@@ -64,8 +68,9 @@ pub(crate) struct ProgramArgs {
     /// Count runs of the program that end with these exit codes, e.g. 1,3, or with any if none is named: its time or number is a result then
     #[arg(long, value_name = "CODES", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub(crate) ignore_failure: Option<String>,
-    /// How new threads of the program are found and put on their CPUs: ptrace, poll or none, as for charz exec [default: ptrace, or none where
-    /// its first run stands still for charz for more than 1% of its time]
+    /// How new threads of the program are found and put on their CPUs: ptrace, poll or none, as for charz exec
+    ///
+    /// The default is ptrace, or none where the first run stands still for charz for more than 1% of its time.
     #[arg(long, value_name = "WAY")]
     pub(crate) follow: Option<String>,
 }

@@ -64,9 +64,9 @@ pub(super) struct SweepArgs {
     pub(super) goes_on: bool,
     #[arg(long, conflicts_with_all = ["threads", "size", "budget"], help = help::quick())]
     pub(super) quick: bool,
-    /// What a purpose needs: node, which compares the parts of a node in 3 minutes or what --budget allows, for charz fleet
+    /// What a purpose needs: node, which compares the parts of a node, for charz fleet
     ///
-    /// node measures arithmetic, memory and latency (a size for each cache level) on one CPU and on all of them, pairs of CPUs at each
+    /// It takes 3 minutes, or what --budget allows. node measures arithmetic, memory and latency (a size for each cache level) on one CPU and on all of them, pairs of CPUs at each
     /// distance, and a lock, with 10 runs each.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["quick", "threads", "kernel", "family", "runs", "command", "value",
         "work", "unit", "direction", "verify", "setup", "run_timeout",

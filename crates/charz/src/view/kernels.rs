@@ -42,6 +42,8 @@ struct Row {
     one_is: String,
     beside: &'static str,
     parameters: Vec<String>,
+    #[serde(skip)]
+    params: &'static [&'static Param],
     example: String,
     source: &'static str,
     by_default: bool,
@@ -78,6 +80,7 @@ impl Row {
             one_is,
             beside: &card.uncounted_traffic,
             parameters: card.params.iter().map(|param| format!("--{}", param.name)).collect(),
+            params: &card.params,
             example: example(card),
             source: &card.source,
             by_default: card.by_default,
@@ -196,7 +199,6 @@ fn at_length(row: &Row, out: &mut dyn Write) -> io::Result<()> {
         ("not counted", row.beside.to_owned()),
         ("threads", format!("{}{contends}", threads(&row.workers))),
         ("bound", bound),
-        ("options", row.parameters.join(" ")),
         ("source", row.source.to_owned()),
         ("example", row.example.clone()),
     ] {
@@ -204,7 +206,22 @@ fn at_length(row: &Row, out: &mut dyn Write) -> io::Result<()> {
             wrapped::labelled(&format!("  {label}"), 2 + INDENT, &text, width, out)?;
         }
     }
+    for (index, param) in row.params.iter().enumerate() {
+        let label = if index == 0 { "  options" } else { "" };
+        wrapped::labelled(label, 2 + INDENT, &option(param), width, out)?;
+    }
     Ok(())
+}
+
+/// An option with its meaning, default and limits.
+fn option(param: &Param) -> String {
+    let usual = if param.auto { "auto".to_owned() } else { (param.show)(&Params::default()).replace(' ', "") };
+    let limits = match param.quantity.range() {
+        range if range.is_empty() => range,
+        range => format!("; {range}"),
+    };
+    let details = if param.details.is_empty() { String::new() } else { format!(" {}", param.details) };
+    format!("--{} {}: {} (default {usual}{limits}).{details}", param.name, param.value, param.about)
 }
 
 /// In three significant digits: `0.667`, `0.00833`, `6`.
