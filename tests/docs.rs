@@ -76,7 +76,8 @@ fn help_teaches() {
     let [short, long] = ["-h", "--help"].map(|help| output(&["sweep", help]));
     assert!(short.lines().count() < long.lines().count() / 2);
     // Not {n}, which clap prints as a line break.
-    assert!(long.contains("(or n in braces)"), "{long}");
+    let page = output(&["docs", "man-sweep"]);
+    assert!(page.contains("(or n in braces)"), "{page}");
 }
 
 /// Help takes the time from the constant that a sweep obeys.

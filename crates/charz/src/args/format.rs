@@ -121,10 +121,14 @@ impl FormatArgs {
         let formats: Vec<_> = formats.into_iter().collect();
         let own = |name: &str| formats.iter().any(|format| format.name == name);
         match self.name().filter(|name| !own(name) && FORMATS.iter().any(|format| format.name == *name)) {
-            Some(name) => Err(Error::bad_input(format!(
-                "--format: a sweep prints {}; when it has ended, type: charz render last --format {name}",
-                formats.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
-            ))),
+            Some(name) => {
+                // A picture is of one figure, which has to be named; the page has all.
+                let name = if ["svg", "png"].contains(&name) { "html" } else { name };
+                let own = formats.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+                Err(Error::bad_input(format!(
+                    "--format: a sweep prints {own}; when it has ended, type: charz render last --format {name}"
+                )))
+            }
             None => self.of(formats),
         }
     }

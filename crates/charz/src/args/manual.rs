@@ -22,6 +22,9 @@ pub(super) fn manual(command: &Command, name: &str) -> String {
     let tasks: Vec<String> =
         tasks(command).map(|task| item(&bold(&format!("{name}-{}(1)", task.get_name())), task.get_about())).collect();
     section(&mut page, "COMMANDS", &tasks.iter().map(String::as_str).collect::<Vec<_>>());
+    if name == "charz" {
+        section(&mut page, "EXAMPLES", &[&verbatim(FIRST)]);
+    }
     let after = command.get_after_long_help().or(command.get_after_help());
     if let Some(after) = after {
         let text = after.to_string();
@@ -44,6 +47,9 @@ pub(super) fn manual(command: &Command, name: &str) -> String {
     section(&mut page, "SEE ALSO", &[&see_also(name)]);
     page
 }
+
+/// What people begin with.
+const FIRST: &str = "charz sweep --quick\ncharz render last --output page.html\ncharz topo\ncharz doctor";
 
 /// The exit codes of a command: `charz fleet check` has those of Nagios, and `charz exec` those of its program.
 fn codes(name: &str) -> Vec<(String, String)> {

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use charz_topology::parse_mappings;
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command, CommandFactory};
 
 use super::kernels::{families, kernels};
@@ -25,6 +25,9 @@ pub(super) fn meant(grammar: &Command, refused: &clap::Error, argv: &[OsString])
         Some(ContextValue::String(text)) => Some(text.clone()),
         _ => None,
     };
+    if !matches!(refused.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand) {
+        return None;
+    }
     let typed = Typed::of(grammar, argv)?;
     if let Some(verb) = text(ContextKind::InvalidSubcommand) {
         return typed.verb(&verb);
