@@ -93,7 +93,7 @@ const VARIABLES: [(&str, &[&str], &str); 5] = [
         "Set for a program that charz starts: its number of threads.",
     ),
     ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE", &[], "Whether --color auto uses colours."),
-    ("COLUMNS", &[], "The width of what is printed, where it is no terminal."),
+    ("COLUMNS", &[], "The width of a terminal that does not report its own."),
 ];
 
 /// Files, the pages that have them, and what they are.

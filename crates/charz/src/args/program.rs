@@ -54,7 +54,9 @@ pub(crate) struct ProgramArgs {
     /// of a file {threads}, {cpus}, {mapping} and {rank} are replaced. Only with --value wall or --work, and without --verify.
     #[arg(long, value_name = "WHERE")]
     pub(crate) program_output: Option<String>,
-    /// A regular expression that a line of output must match, or the result of the run is wrong; {threads} is replaced
+    /// A regular expression that a line of output must match, or the run's result is wrong
+    ///
+    /// {threads} is replaced.
     #[arg(long, value_name = "RE", allow_hyphen_values = true)]
     pub(crate) verify: Option<String>,
     /// A command that is run before each run of the program, untimed
@@ -62,7 +64,9 @@ pub(crate) struct ProgramArgs {
     /// What it leaves running is ended after that run.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) setup: Option<String>,
-    /// The longest that a run of the program may take, with a unit; its --setup may take 5s more [default: 5s and 10 times the predicted time]
+    /// The longest that a run of the program may take, with a unit [default: 5s and 10 times the predicted time]
+    ///
+    /// Its --setup may take 5s more.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) run_timeout: Option<String>,
     /// Count runs of the program that end with these exit codes, e.g. 1,3, or with any if none is named: its time or number is a result then
