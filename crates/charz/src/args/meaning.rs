@@ -111,9 +111,10 @@ impl<'a> Typed<'a> {
         let of = if self.path.is_empty() { "charz".to_owned() } else { format!("charz {}", self.path) };
         let what = format!("{of} has no option {}", plain(name));
         let renamed = RENAMED.iter().find(|(was, _)| name.strip_prefix("--") == Some(was));
-        if let Some(line) = renamed.and_then(|(_, is)| self.replaced(name, joined.as_deref(), &format!("--{is} {{}}")))
-        {
-            return Some(said(&what, "it has another name now", &line));
+        if let Some((_, is)) = renamed {
+            let line = self.replaced(name, joined.as_deref(), &format!("--{is} {{}}"));
+            let why = format!("it is --{is} now");
+            return Some(said(&what, &why, &line.unwrap_or_else(|| format!("{of} --help"))));
         }
         FLAGS.iter().filter(|row| row.words.contains(&name)).find_map(|row| {
             let is_here = row.verbs.is_empty() || row.verbs.contains(&&*self.path);

@@ -121,7 +121,7 @@ pub(super) const FLAGS: &[Flag] = &[
         "--core-list", "--bind", "--pin", "--affinity", "--cores", "--cpus_allowed"], "--mapping list:{}"),
     of(&["exec", "sweep", "map"], &["--bind", "--pin", "--affinity", "--cpu-bind", "--cpu_bind", "--bind-to", "--map-by", "--distribution", "-m",
         "--place", "--policy", "--strategy", "--taskset-method"], "--mapping {}"),
-    flag(&["-t", "-T", "-j", "-c", "-C", "-np", "-P", "-w", "--cores", "--cpus", "--cpu", "--jobs", "--nthreads", "--num-threads", "--num_threads",
+    flag(&["-t", "-T", "-j", "-c", "-C", "-np", "-P", "--cores", "--cpus", "--cpu", "--jobs", "--nthreads", "--num-threads", "--num_threads",
         "--thread-count", "--workers", "--parallel", "--parallelism", "--concurrency", "--numjobs", "--ntasks", "--cpus-per-task", "--matrix"], "--threads {}"),
     of(&["sweep"], &["--pin", "--bind", "--affinity", "--bind-to", "--map-by"], "charz sweep --mapping compact"),
     of(&["exec"], &["--pin", "--bind", "--affinity", "--bind-to", "--map-by", "--cpunodebind", "-N"], "charz exec --mapping compact ./bench"),
