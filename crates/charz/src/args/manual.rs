@@ -34,7 +34,7 @@ pub(super) fn manual(command: &Command, name: &str) -> String {
     let codes: Vec<String> = codes(name).iter().map(|(code, meaning)| row(code, meaning)).collect();
     section(&mut page, "EXIT STATUS", &codes.iter().map(String::as_str).collect::<Vec<_>>());
     let variables = arguments.iter().filter(|_| name == "charz-sweep").filter_map(|arg| Some((variable_of(arg)?, arg)));
-    let variables = variables.map(|(variable, arg)| row(&variable, &format!("The value of {}.", arg.to_string())));
+    let variables = variables.map(|(variable, arg)| row(&variable, &format!("The value of {}.", arg)));
     let common = VARIABLES.iter().filter(|(_, verbs, _)| verbs.is_empty() || verbs.contains(&name));
     let variables: Vec<String> = variables.chain(common.map(|(name, _, about)| row(name, about))).collect();
     section(&mut page, "ENVIRONMENT", &variables.iter().map(String::as_str).collect::<Vec<_>>());
