@@ -17,7 +17,6 @@ const TYPED: &[(&str, &str)] = &[
     ("sweep mem-read", "charz sweep --kernel mem-read"), ("sweep sync --quick", "charz sweep --family sync --quick"), ("sweep ./bench", "charz sweep --command ./bench"),
     ("mem-read", "charz sweep --kernel mem-read"), ("sync --threads 2", "charz sweep --family sync --threads 2"), ("r.json", "charz render r.json"),
     ("./bench --fast", "charz exec ./bench --fast"), ("fleet list nodes/", "charz fleet show nodes/"), ("history log", "charz history list"),
-    ("--list", "charz kernels"), ("--threads 2", "charz sweep"), ("topo --verbose", "charz topo --format table"), ("doctor -q", "charz doctor"),
     // Before three options were called as the texts call what they set.
     ("sweep --invocations 6-9", "charz sweep --runs 6-9"), ("sweep --repetitions=7 -q", "charz sweep --iterations 7 -q"),
     ("c2c --invocations 6", "charz c2c --runs 6"), ("ab --repetitions 3", "charz ab --iterations 3"), ("selftest --aa --invocations=8", "charz selftest --aa --runs 8"),
