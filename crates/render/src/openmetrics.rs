@@ -6,6 +6,9 @@
 //! timestamps beside samples; `# UNIT` and `# EOF`, which OpenMetrics demands, are comments to the older format
 //! (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
 //!
+//! A series goes on from sweep to sweep: no label changes with the report, but for those of `charz_report_info`. So a folder holds one file
+//! of a host, which the next sweep replaces.
+//!
 //! Names end in base units. A cell whose number may not be shown has no sample of it; `charz_cell_status` says why.
 
 use std::collections::BTreeSet;
@@ -25,7 +28,7 @@ pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out.out, "# EOF")
 }
 
-/// The samples of a report. Each has the labels `own`: those of two reports in one folder must not be the same.
+/// The samples of a report. Each has the labels `own`.
 struct Samples<'a> {
     own: Labels,
     out: &'a mut dyn Write,
@@ -33,7 +36,7 @@ struct Samples<'a> {
 
 fn own(report: &Report) -> Labels {
     let host = report.host.name.as_deref().unwrap_or_default();
-    vec![("host", plain(host)), ("report", plain(&report.id))]
+    vec![("host", plain(host))]
 }
 
 /// Writes the samples of one name, which begins with `charz` and ends in its unit; nothing where there are none. `help` is a sentence
@@ -56,7 +59,9 @@ fn gauge(
     }
     for (labels, value) in samples {
         let labels = labels.iter().chain(own.iter().filter(|(own, _)| !labels.iter().any(|(name, _)| name == own)));
-        let labels: Vec<String> = labels.map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+        // The names of parameters have hyphens, which labels may not.
+        let label = |(name, value): &(&str, String)| format!("{}=\"{}\"", name.replace('-', "_"), escaped(value));
+        let labels: Vec<String> = labels.map(label).collect();
         writeln!(out, "{name}{{{}}} {value:?}", labels.join(","))?;
     }
     Ok(())
@@ -198,12 +203,12 @@ fn states(report: &Report, out: &mut Samples<'_>) -> io::Result<()> {
     gauge("cell_status", None, "Status of a configuration, 1 for the one that it has, else 0", &samples, out)
 }
 
-/// Which cell it is. What the sweep does not vary has no label.
+/// Which cell it is, sizes and times with their units. What the sweep does not vary has no label.
 fn labels(cell: &Cell, report: &Report) -> Labels {
     let fixed =
         [("kernel", plain(&cell.kernel)), ("mapping", plain(&cell.mapping)), ("workers", cell.workers.to_string())];
     let point = &cell.point;
-    let varied = point.varied().filter_map(|param| Some((param.key, point.tell(param, param.raw)?)));
+    let varied = point.varied().filter_map(|param| Some((param.name, point.tell(param, param.show)?)));
     let unit = matches!(cell.unit, Unit::Reported(_)).then(|| ("unit", plain(cell.unit.symbol())));
     // Another program has other numbers.
     let program = report.program_of(cell);

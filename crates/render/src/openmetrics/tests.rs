@@ -99,11 +99,43 @@ fn every_name_has_its_type_and_its_unit() {
         }
     }
     assert!(text.samples.keys().any(|(name, _)| name == "charz_report_complete"));
-    // Files of several reports lie in one folder.
-    let own = golden();
     for (name, labels) in text.samples.keys() {
-        assert_eq!((labels.get("report"), labels.contains_key("host")), (Some(&own.id), true), "{name}");
+        assert!(labels.contains_key("host"), "{name}");
     }
+}
+
+#[test]
+fn a_later_report_of_the_same_plan_continues_the_series() {
+    let first = golden();
+    let mut later = golden();
+    (later.id, later.started) = ("another".into(), "2031-05-06T07:08:09Z".into());
+    let series = |report: &Report| {
+        let names = shown(report).samples.into_keys();
+        names.filter(|(name, _)| name != "charz_report_info").collect::<Vec<_>>()
+    };
+    assert_eq!(series(&first), series(&later));
+    let ids = |report: &Report| {
+        let names = shown(report).samples.into_keys();
+        names.filter_map(|(_, labels)| labels.get("report").cloned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&later), ["another"]);
+}
+
+#[test]
+fn parameters_are_labels_that_people_read_and_none_hides_another() {
+    use charz_data::report::fixtures::{cell, report};
+    // 3 bytes apart: a rounded label would be the same.
+    let sizes = [48 << 20, (48 << 20) + 3];
+    let mut cells = sizes.map(|size| cell("mem-read", 1, Unit::BytesPerSecond, 2e9).sized(size));
+    cells[1].point.ops_per_load = Some(7);
+    let text = shown(&report(cells.to_vec()));
+    let of = |label: &str| {
+        let throughput = text.samples.keys().filter(|(name, _)| name == "charz_throughput_bytes_per_second");
+        throughput.filter_map(|(_, labels)| labels.get(label).cloned()).collect::<Vec<_>>()
+    };
+    assert_eq!(of("size").len(), 2);
+    assert!(of("size").contains(&"48 MiB".to_owned()), "{:?}", of("size"));
+    assert_eq!(of("ops_per_load"), ["7"]);
 }
 
 #[test]

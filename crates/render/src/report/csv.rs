@@ -200,7 +200,11 @@ pub(crate) fn write_runs(reports: &[&Report], out: &mut dyn Write) -> io::Result
     })
 }
 
-/// The rows that each cell gives, between the columns of its report and those of its parameters.
+/// Columns that every table has, also where all of their fields are empty: scripts may take these for granted.
+const ALWAYS: [&str; 10] = ["host", "report", "kernel", "mapping", "workers", "status", "unit", "value", "low", "high"];
+
+/// The rows that each cell gives, between the columns of its report and those of its parameters, without the columns that are empty in all
+/// rows.
 fn table<const N: usize>(
     reports: &[&Report],
     names: [&str; N],
@@ -210,21 +214,34 @@ fn table<const N: usize>(
     let varied: Vec<&Param> = PARAMS.iter().copied().filter(|param| param.vary).collect();
     let origin = ORIGIN.iter().map(|(name, _)| *name);
     let of_cell = names.into_iter().chain(varied.iter().map(|param| param.key)).chain(PROGRAM.map(|(name, _)| name));
-    record(out, origin.chain(of_cell).chain(SETTINGS.map(|(name, _)| name)))?;
-    for report in reports {
-        let [origin, settings] =
-            [&ORIGIN[..], &SETTINGS].map(|columns| columns.iter().map(|(_, field)| field(report)).collect::<Vec<_>>());
-        for cell in &report.cells {
-            let parameters: Vec<String> =
-                varied.iter().map(|param| number(cell.point.tell(param, param.raw))).collect();
-            let program = report.program_of(cell);
-            let program = PROGRAM.map(|(_, field)| program.map(field).unwrap_or_default());
-            for row in rows_of(cell) {
-                record(out, origin.iter().chain(&row).chain(&parameters).chain(&program).chain(&settings))?;
+    let heading: Vec<&str> = origin.chain(of_cell).chain(SETTINGS.map(|(name, _)| name)).collect();
+    let each_row = |row: &mut dyn FnMut(&[&str]) -> io::Result<()>| {
+        for report in reports {
+            let [origin, settings] = [&ORIGIN[..], &SETTINGS]
+                .map(|columns| columns.iter().map(|(_, field)| field(report)).collect::<Vec<_>>());
+            for cell in &report.cells {
+                let parameters: Vec<String> =
+                    varied.iter().map(|param| number(cell.point.tell(param, param.raw))).collect();
+                let program = report.program_of(cell);
+                let program = PROGRAM.map(|(_, field)| program.map(field).unwrap_or_default());
+                for own in rows_of(cell) {
+                    let all = origin.iter().chain(&own).chain(&parameters).chain(&program).chain(&settings);
+                    row(&all.map(String::as_str).collect::<Vec<_>>())?;
+                }
             }
         }
-    }
-    Ok(())
+        Ok(())
+    };
+    let mut shown: Vec<bool> = heading.iter().map(|name| ALWAYS.contains(name)).collect();
+    // A fleet has too many rows to keep them as text, so they are made twice.
+    each_row(&mut |row| {
+        shown.iter_mut().zip(row).for_each(|(shown, field)| *shown |= !field.is_empty());
+        Ok(())
+    })?;
+    let mut write =
+        |row: &[&str]| record(out, row.iter().zip(&shown).filter(|(_, shown)| **shown).map(|(field, _)| field));
+    write(&heading)?;
+    each_row(&mut write)
 }
 
 /// One record (RFC 4180, but for the line's end): a field with a comma, a quotation mark or a line's end is quoted.
@@ -260,6 +277,9 @@ pub fn harmless(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use charz_data::report::Unit;
+    use charz_data::report::fixtures::{cell, report};
+
     use super::*;
 
     #[test]
@@ -267,5 +287,30 @@ mod tests {
         assert_eq!(harmless("=1+1"), "'=1+1");
         assert_eq!(harmless("mem-read"), "mem-read");
         assert_eq!(harmless("\t=1"), "\\t=1");
+    }
+
+    #[test]
+    fn columns_without_a_field_are_left_out_and_the_others_keep_their_order() {
+        let cells = ["a", "b"].map(|kernel| cell(kernel, 3, Unit::OpsPerSecond, 5.0));
+        let mut report = report(cells.to_vec());
+        let heading = |report: &Report| {
+            let mut out = Vec::new();
+            write(&[report], &mut out).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            let lines: Vec<usize> = text.lines().map(|line| line.matches(',').count()).collect();
+            assert!(lines.iter().all(|commas| *commas == lines[0]), "{text}");
+            text.lines().next().unwrap().split(',').map(str::to_owned).collect::<Vec<_>>()
+        };
+        let is_subsequence = |few: &[String], many: &[String]| {
+            let mut many = many.iter();
+            few.iter().all(|name| many.any(|other| other == name))
+        };
+        let few = heading(&report);
+        report.cells[1].point.stride_bytes = Some(128);
+        let more = heading(&report);
+        assert!(is_subsequence(&few, &more) && more.len() == few.len() + 1, "{few:?} {more:?}");
+        assert!(more.contains(&"stride_bytes".to_owned()) && !few.contains(&"command".to_owned()));
+        report.cells.clear();
+        assert_eq!(heading(&report), ALWAYS);
     }
 }
