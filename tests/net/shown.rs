@@ -27,7 +27,7 @@ const LONG: [&str; 10] = [
     "topo --measured report.json",
     "render report.json --format runs-csv",
     "render report.json --format openmetrics",
-    "render report.json --format benchmark",
+    "render report.json --format bmf",
     "render report.json --format html",
 ];
 

@@ -4,6 +4,7 @@
 
 pub mod baseline;
 mod blame;
+pub mod check;
 pub mod claim;
 mod classes;
 pub mod formats;

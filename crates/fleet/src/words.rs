@@ -15,6 +15,7 @@ use crate::claim::{
 use crate::norms::{ENOUGH_NODES, USUAL};
 use crate::setting::{SIZES, Setting, Structure, Value};
 
+pub(crate) use baseline::checked_words;
 pub use baseline::{check_failed, check_line, text, warnings};
 
 /// As JSON and CSV have it.

@@ -5,9 +5,12 @@ use std::io::{self, Write};
 
 use super::look::TerminalStyle;
 use super::outline::Block;
+use super::report::csv::{harmless, number, record};
+use super::verdicts::{self, Case, Outcome, Suite};
 use super::{grid, html, json, markdown, term};
 use charz_analysis::page::{Source, of_comparison};
 use charz_claims::compare::{Comparison, Row, Side, Verdict};
+use charz_data::Arrange;
 use charz_data::escape::counted;
 use charz_data::report::{Interval, Report, Status};
 use charz_data::units;
@@ -50,7 +53,90 @@ pub const FORMATS: &[Format] = &[
             html::write(&of_comparison(&compared.reports, compared.comparison, compared.asides), look, out)
         },
     },
+    Format {
+        name: "csv",
+        about: "one row per configuration, for a spreadsheet or pandas",
+        write: |compared, _, out| csv(compared.comparison, out),
+    },
+    Format {
+        name: "junit",
+        about: "a test case per configuration, for a build server: slower fails, an open difference is an error",
+        write: |compared, _, out| verdicts::junit(&suite(compared.comparison), out),
+    },
+    Format {
+        name: "github",
+        about: "annotations of a GitHub workflow: an error per slower configuration, a warning per open difference",
+        write: |compared, _, out| verdicts::github(&suite(compared.comparison), out),
+    },
 ];
+
+/// The word that a build server has for a row.
+fn outcome(row: &Row<'_>) -> Outcome {
+    match row.verdict {
+        Verdict::Slower => Outcome::Failed,
+        Verdict::Faster | Verdict::Same => Outcome::Passed,
+        Verdict::Inconclusive | Verdict::Uncompared if row.shown.apart => Outcome::Open,
+        Verdict::Inconclusive | Verdict::Uncompared => Outcome::Skipped,
+    }
+}
+
+/// The failures and errors are those for which the command ends with 1 or 5.
+fn suite(comparison: &Comparison<'_>) -> Suite {
+    let [_, new] = words::sides(comparison.design);
+    let case = |row: &&Row<'_>| {
+        let [kernel, mapping, threads, base, new, change, .., verdict] = line(row, comparison, true);
+        let text = match change.as_str() {
+            "-" => verdict,
+            _ => format!("{change}, {base} -> {new}, {verdict}"),
+        };
+        let group = row.cell().kernel.clone();
+        // The kernel is the class of the case.
+        let parameters = kernel.strip_prefix(&group).unwrap_or_default();
+        let name = format!("{parameters} {mapping} x{threads}").trim().to_owned();
+        Case { group, name, outcome: outcome(row), word: row.verdict.name(), text }
+    };
+    let mut cases: Vec<Case> = words::sorted(comparison).iter().map(case).collect();
+    cases.arrange_by_key(|case| case.outcome != Outcome::Failed && case.outcome != Outcome::Open);
+    let answer = format!("{} {}", words::sentence(comparison, new), words::rule(comparison));
+    Suite { name: "charz compare", answer, cases }
+}
+
+/// The columns of the table as numbers in base units; ratios are of performance, above 1 is better.
+fn csv(comparison: &Comparison<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let heading = "kernel,parameters,mapping,threads,quantity,unit,base,new,base_status,new_status,ratio,low,high,adjusted_p,margin,\
+                   smallest_effect,superiority,verdict,caveats,reason";
+    record(out, heading.split(','))?;
+    for row in &comparison.rows {
+        let (cell, shown) = (row.cell(), &row.shown);
+        let value = |side: usize| number(row.sides[side].and_then(|side| side.value));
+        let status = |side: usize| row.sides[side].map(|side| side.status.name()).unwrap_or_default().to_owned();
+        let caveats: Vec<&str> = shown.despite.iter().map(|one| words::caveat(*one)).collect();
+        let fields = [
+            harmless(&cell.kernel),
+            harmless(point::label(&cell.point).trim()),
+            harmless(&words::mapping(row)),
+            cell.workers.to_string(),
+            comparison.quantity.name().to_owned(),
+            harmless(cell.unit.symbol()),
+            value(0),
+            value(1),
+            status(0),
+            status(1),
+            number(shown.effect),
+            number(shown.interval.map(|interval| interval.low)),
+            number(shown.interval.map(|interval| interval.high)),
+            number(shown.adjusted_p),
+            shown.margin.to_string(),
+            number(shown.smallest_effect),
+            number(shown.superiority),
+            row.verdict.name().to_owned(),
+            caveats.join("; "),
+            harmless(&reason(row, comparison).unwrap_or_default()),
+        ];
+        record(out, fields)?;
+    }
+    Ok(())
+}
 
 /// The verdict, what it rests on, one line per configuration with a verdict, then what was skipped, by reason.
 fn table(Compared { comparison, asides, .. }: &Compared<'_>, columns: usize) -> Vec<Block<'static>> {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::look::TerminalStyle;
 use super::report::csv;
-use super::{benchmark, html, json, markdown, openmetrics, picture, term};
+use super::{html, hyperfine, json, markdown, openmetrics, picture, term, trackers};
 use charz_analysis::figure::Figure;
 use charz_analysis::page::Page;
 use charz_data::report::{File, Report};
@@ -27,6 +27,8 @@ pub enum Draw {
     Report(fn(&Report, &TerminalStyle, &mut dyn Write) -> io::Result<()>),
     /// A report for programs.
     Record(fn(&Report, &mut dyn Write) -> io::Result<()>),
+    /// The runs of a user's program, for programs; of other reports it has none.
+    Program(fn(&Report, &mut dyn Write) -> io::Result<()>),
     /// The rows of one report or several, for programs.
     Rows(fn(&[&Report], &mut dyn Write) -> io::Result<()>),
     /// The page of one report or several.
@@ -60,7 +62,7 @@ impl ReportWriter for Format {
     fn write(&self, report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
         match self.write {
             Draw::Report(write) => write(report, look, out),
-            Draw::Record(write) => write(report, out),
+            Draw::Record(write) | Draw::Program(write) => write(report, out),
             Draw::Rows(write) => write(&[report], out),
             _ => Err(io::Error::other(format!("{} does not show a single report", self.name))),
         }
@@ -134,9 +136,24 @@ pub const FORMATS: &[Format] = &[
         write: Draw::Record(openmetrics::write),
     },
     Format {
-        name: "benchmark",
-        about: "the numbers for a service that follows benchmarks, as Bencher Metric Format; suspect ones end in -bencher-ignore",
-        write: Draw::Record(benchmark::write),
+        name: "bmf",
+        about: "the numbers for Bencher, as Bencher Metric Format; suspect ones end in -bencher-ignore",
+        write: Draw::Record(trackers::bmf),
+    },
+    Format {
+        name: "bigger-is-better",
+        about: "rates for github-action-benchmark, whose tool is then customBiggerIsBetter; suspect ones are series of their own",
+        write: Draw::Record(trackers::bigger_is_better),
+    },
+    Format {
+        name: "smaller-is-better",
+        about: "times for the same, whose tool is then customSmallerIsBetter",
+        write: Draw::Record(trackers::smaller_is_better),
+    },
+    Format {
+        name: "hyperfine",
+        about: "the times of a program (--command) as hyperfine exports them, for its plot scripts",
+        write: Draw::Program(hyperfine::write),
     },
 ];
 

@@ -1,12 +1,12 @@
 #![doc = include_str!("../README.md")]
 
 pub mod advise;
-pub mod benchmark;
 pub mod compare;
 pub mod formats;
 pub mod grid;
 pub mod history;
 pub mod html;
+pub mod hyperfine;
 pub mod json;
 pub mod look;
 pub mod machines;
@@ -17,4 +17,6 @@ pub mod picture;
 pub mod replicate;
 pub mod report;
 pub mod term;
+pub mod trackers;
+pub mod verdicts;
 pub mod wrapped;

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::format::{OutputArgs, takes_one};
+use super::format::{FormatArgs, OutputArgs, takes_one};
 use super::layers::Layers;
 use super::sweep::{SweepArgs, preset, sweep};
 use crate::command::fleet::Task;
 use crate::exit::Error;
+use charz_fleet::check;
 use charz_fleet::formats::FORMATS;
 
 #[derive(Debug, Args)]
@@ -28,7 +29,7 @@ pub(crate) enum FleetTask {
     )]
     Baseline(BaselineArgs),
     #[command(
-        after_help = "Examples:\n  charz fleet check --baseline site.toml report.json\n  charz fleet check --baseline site.toml"
+        after_help = "Examples:\n  charz fleet check --baseline site.toml report.json\n  charz fleet check --baseline site.toml --format junit > node.xml"
     )]
     Check(CheckArgs),
 }
@@ -79,6 +80,7 @@ pub(crate) struct BaselineArgs {
 /// The code is 0 (OK), 1 (WARNING), 2 (CRITICAL) or 3 (UNKNOWN), for NHC, Nagios and ReFrame. Slurm drains a node by any code but 0 of its
 /// Epilog, so end that line with `; [ $? -ne 2 ]`. Without a report this machine is measured, by a sweep as --quick makes it.
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes_one(arg, check::FORMATS)))]
 pub(crate) struct CheckArgs {
     /// The report of the node; left out, this machine is measured (20 s, 60 s past very large caches)
     #[arg(value_name = "REPORT")]
@@ -86,6 +88,8 @@ pub(crate) struct CheckArgs {
     /// The file of charz fleet baseline
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: PathBuf,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 impl FleetArgs {
@@ -107,7 +111,8 @@ pub(super) fn fleet(args: FleetArgs) -> Result<Task, Error> {
             // Without the flags of the caller's environment, which would change what is compared with the baseline.
             let quick = SweepArgs { quick: true, quiet: true, ..preset(&[])? };
             let quick = Box::new(sweep(quick, &Layers::default(), &mut Vec::new())?);
-            Task::Check { report: args.report, quick, baseline: args.baseline }
+            let format = args.format.of(check::FORMATS)?;
+            Task::Check { report: args.report, quick, baseline: args.baseline, format }
         }
     })
 }

@@ -39,12 +39,15 @@ const ENDINGS: [(&str, &[&str]); 10] = [
     ("csv", &["csv", "runs-csv"]),
     ("svg", &["svg"]),
     ("png", &["png"]),
-    ("json", &["json", "benchmark"]),
+    ("json", &["json", "bmf", "bigger-is-better", "smaller-is-better", "hyperfine"]),
     ("md", &["markdown"]),
     ("markdown", &["markdown"]),
-    ("xml", &["xml"]),
+    ("xml", &["xml", "junit"]),
     ("prom", &["openmetrics"]),
 ];
+
+/// What formats were called, and are.
+const RENAMED: [(&str, &str); 1] = [("benchmark", "bmf")];
 
 /// The formats that a file's ending means; `None` where it means none.
 fn meant(file: &Path) -> Option<&'static [&'static str]> {
@@ -152,6 +155,12 @@ impl FormatArgs {
         let first = |formats: &[(N, T)]| formats.first().map(|(name, _)| name.as_ref().to_owned()).unwrap_or_default();
         let Some(names) = file.filter(|_| self.name().is_none()).and_then(meant) else {
             let name = self.name().map_or_else(|| first(&formats), str::to_owned);
+            let now = RENAMED
+                .iter()
+                .find(|(old, now)| *old == name && formats.iter().any(|(known, _)| known.as_ref() == *now));
+            if let Some((_, now)) = now {
+                return Err(Error::bad_input(format!("--format: {name:?} is called {now} now; type --format {now}")));
+            }
             return choice("--format", &name, formats);
         };
         match formats.iter().position(|(name, _)| names.contains(&name.as_ref())) {

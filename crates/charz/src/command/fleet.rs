@@ -15,6 +15,7 @@ use charz_data::at_once;
 use charz_data::escape::counted;
 use charz_data::report;
 use charz_fleet::baseline::{Baseline, Checked, Level};
+use charz_fleet::check::{self, level};
 use charz_fleet::formats::Format;
 use charz_fleet::{Unreadable, Visit, judge, words};
 use charz_measure::journal;
@@ -34,6 +35,7 @@ pub enum Task {
         /// The sweep that does.
         quick: Box<New>,
         baseline: PathBuf,
+        format: &'static check::Format,
     },
 }
 
@@ -114,14 +116,11 @@ pub(super) fn run(task: Task, out: &mut dyn Write) -> Result<Exit, Error> {
             }
             out.write_all(words::text(&baseline).as_bytes())?;
         }
-        Task::Check { report, quick, baseline } => {
-            let (level, line) = match check(report.as_deref(), *quick, &baseline) {
-                Ok(checked) => (checked.level, words::check_line(&checked)),
-                Err(error) => (Level::Unknown, words::check_failed(&error.whole())),
-            };
-            writeln!(out, "{line}")?;
+        Task::Check { report, quick, baseline, format } => {
+            let found = checked(report.as_deref(), *quick, &baseline).map_err(|error| error.whole());
+            (format.write)(&found, out)?;
             // The codes of Nagios' plugins have their own meanings.
-            return Ok(match level {
+            return Ok(match level(&found) {
                 Level::Ok => Exit::Done,
                 Level::Warning => Exit::Regression,
                 Level::Critical => Exit::BadInput,
@@ -281,7 +280,7 @@ fn collected(file: &Path) -> Vec<Result<Visit, Error>> {
     visits
 }
 
-fn check(report: Option<&Path>, quick: New, baseline: &Path) -> Result<Checked, Error> {
+fn checked(report: Option<&Path>, quick: New, baseline: &Path) -> Result<Checked, Error> {
     let text = settings::text("--baseline", baseline)?;
     let baseline =
         Baseline::parse(&text).map_err(|error| Error::bad_input(format!("--baseline: {baseline:?} {error}")))?;

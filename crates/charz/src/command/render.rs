@@ -56,6 +56,11 @@ pub(super) fn show(sources: &[Source<'_>], options: &Showing, out: &mut dyn Writ
     let reports: Vec<&Report> = sources.iter().map(|source| source.report).collect();
     match (draw, &reports[..]) {
         (Draw::Rows(write), reports) => write(reports, out)?,
+        (Draw::Program(_), [report]) if report.plan.program.is_none() => {
+            return Err(Error::bad_input(format!(
+                "--format {name} shows the runs of a program, and this report has none; measure one with charz sweep --command"
+            )));
+        }
         (_, [report]) => options.format.write(report, &look::of_stdout(), out)?,
         _ => {
             return Err(Error::bad_input(format!(

@@ -11,6 +11,7 @@ use charz_measure::doctor::{Finding, State};
 use charz_render::grid::columns;
 use charz_render::look::TerminalStyle;
 use charz_render::term::ascii;
+use charz_render::verdicts::{self, Case, Outcome, Suite};
 use charz_render::{json, wrapped};
 
 pub type Format = charz_render::formats::Format<fn(&Page<'_>, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
@@ -19,6 +20,8 @@ pub type Format = charz_render::formats::Format<fn(&Page<'_>, &TerminalStyle, &m
 pub static FORMATS: &[Format] = &[
     Format { name: "table", about: "", write: |page, look, out| ascii::within(look, out, |out| table(page, look, out)) },
     Format { name: "json", about: "", write: write_json },
+    Format { name: "junit", about: "", write: |page, _, out| verdicts::junit(&suite(page), out) },
+    Format { name: "github", about: "", write: |page, _, out| verdicts::github(&suite(page), out) },
 ];
 
 /// What is shown.
@@ -48,6 +51,29 @@ impl Summary {
     }
 }
 
+/// What to fix fails, as with --strict.
+fn suite(page: &Page<'_>) -> Suite {
+    let case = |finding: &&Finding| {
+        let outcome = match finding.state {
+            State::Disturbs => Outcome::Failed,
+            State::Limits | State::Ok => Outcome::Passed,
+            State::Unavailable => Outcome::Skipped,
+        };
+        let fix = if finding.fix.is_empty() { String::new() } else { format!("; fix: {}", finding.fix) };
+        let text = format!("{}{fix}", finding.read);
+        Case { group: "doctor".into(), name: finding.key.into(), outcome, word: word(finding.state), text }
+    };
+    let mut sorted: Vec<&Finding> = page.findings.iter().collect();
+    sorted.arrange_by_key(|finding| finding.state);
+    Suite { name: "charz doctor", answer: counts(page.findings), cases: sorted.iter().map(case).collect() }
+}
+
+/// The answer in a line.
+fn counts(findings: &[Finding]) -> String {
+    let Summary { disturb, limit, unavailable, ok } = Summary::of(findings);
+    format!("{disturb} to fix, {}, {unavailable} not available, {ok} ok", counted(limit, "note"))
+}
+
 fn word(state: State) -> &'static str {
     match state {
         State::Disturbs => "FIX",
@@ -62,9 +88,8 @@ const ROOM: f64 = 60.0;
 
 fn table(page: &Page<'_>, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let Page { findings, verbose } = page;
-    let Summary { disturb, limit, unavailable, ok } = Summary::of(findings);
     let width = look.tables;
-    writeln!(out, "{disturb} to fix, {}, {unavailable} not available, {ok} ok", counted(limit, "note"))?;
+    writeln!(out, "{}", counts(findings))?;
     let mut sorted: Vec<&Finding> = findings.iter().collect();
     sorted.arrange_by_key(|finding| finding.state);
     if *verbose {
@@ -157,6 +182,16 @@ mod tests {
         let mut out = Vec::new();
         table(&Page { findings: &findings(), verbose }, &TerminalStyle::PLAIN, &mut out).unwrap();
         String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_build_fails_by_what_is_to_fix() {
+        let suite = suite(&Page { findings: &findings(), verbose: false });
+        let failed: Vec<&Case> = suite.cases.iter().filter(|case| case.outcome == Outcome::Failed).collect();
+        let [load] = *failed else { panic!("{failed:?}") };
+        assert!(load.name == "load" && load.text.contains("knob") && suite.cases[0] == *load, "{suite:?}");
+        let skipped = suite.cases.iter().find(|case| case.outcome == Outcome::Skipped).unwrap();
+        assert_eq!(skipped.name, "turbo", "what cannot be seen is no defect");
     }
 
     #[test]

@@ -155,8 +155,16 @@ fn quoted(text: &str) -> String {
 }
 
 /// The line of a check with performance data: `CHARZ OK - node7: … | …`.
-pub fn check_line(Checked { level, host, verdict, data }: &Checked) -> String {
-    let told = match verdict {
+pub fn check_line(checked: &Checked) -> String {
+    let Checked { level, host, data, .. } = checked;
+    let data: Vec<String> = data.iter().map(|(quantity, speed)| perfdata(quantity, *speed)).collect();
+    let data = if data.is_empty() { String::new() } else { format!(" | {}", data.join(" ")) };
+    format!("CHARZ {} - {}: {}{data}", level.name(), nagios(host), nagios(&checked_words(checked)))
+}
+
+/// Why a check says what it does.
+pub(crate) fn checked_words(checked: &Checked) -> String {
+    match &checked.verdict {
         Verdict::NoLike(kind, size) => format!("the baseline has no node like it ({})", super::group(kind, *size)),
         Verdict::OtherBuild(what) => {
             format!("the baseline is of a build of charz that differs in the {what}; make one with this build")
@@ -183,10 +191,7 @@ pub fn check_line(Checked { level, host, verdict, data }: &Checked) -> String {
             told.extend(super::why(&pages).filter(|_| !other_pages.is_empty()));
             told.join("; ")
         }
-    };
-    let data: Vec<String> = data.iter().map(|(quantity, speed)| perfdata(quantity, *speed)).collect();
-    let data = if data.is_empty() { String::new() } else { format!(" | {}", data.join(" ")) };
-    format!("CHARZ {} - {}: {}{data}", level.name(), nagios(host), nagios(&told))
+    }
 }
 
 /// The line where nothing could be checked.

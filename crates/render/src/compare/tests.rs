@@ -64,3 +64,28 @@ fn what_does_not_fit_is_left_out_or_counted() {
     let text = shown(&FORMATS[2], &compare([&base, &new], &Options::default()).unwrap(), usize::MAX);
     assert!(text.len() < 65_536 && text.contains("4701 more rows"), "{}", text.len());
 }
+
+/// A row in doubt fails no build, and a difference that is open passes none.
+#[test]
+fn a_build_fails_by_what_the_command_ends_with() {
+    let [base, new] = [1.0, 0.5].map(|factor| {
+        let cell = |kernel: &str, factor: f64| fixtures::cell(kernel, 2, Unit::OpsPerSecond, factor * 1e9);
+        fixtures::report(vec![cell("arith-int", factor), cell("noop", 1.0), cell("mem-read", 1.0)])
+    });
+    let mut found = interleaved([&base, &new], &Options::default());
+    for (at, verdict) in [Verdict::Slower, Verdict::Uncompared, Verdict::Same].into_iter().enumerate() {
+        found.rows[at].verdict = verdict;
+    }
+    for (apart, expected) in [(false, Outcome::Skipped), (true, Outcome::Open)] {
+        found.rows[1].shown.apart = apart;
+        let cases = suite(&found).cases;
+        let of = |kernel: &str| cases.iter().find(|case| case.group == kernel).unwrap().outcome;
+        assert_eq!(["arith-int", "noop", "mem-read"].map(of), [Outcome::Failed, expected, Outcome::Passed]);
+        assert_eq!(cases[0].group, "arith-int", "what is shown of many");
+    }
+    let text = shown(FORMATS.iter().find(|format| format.name == "csv").unwrap(), &found, usize::MAX);
+    let mut rows = ::csv::Reader::from_reader(text.as_bytes());
+    let at = rows.headers().unwrap().iter().position(|name| name == "new").unwrap();
+    let values: Vec<f64> = rows.records().map(|row| row.unwrap()[at].parse().unwrap()).collect();
+    assert_eq!(values, [0.5e9, 1e9, 1e9]);
+}

@@ -119,7 +119,7 @@ fn shown(format: &Format, report: &Report, look: &TerminalStyle) -> Option<Strin
     let page = || page(&[Source { name: EVIL, report }]);
     match format.write {
         Draw::Report(write) => Some(written(|out| write(report, look, out))),
-        Draw::Record(write) => Some(written(|out| write(report, out))),
+        Draw::Record(write) | Draw::Program(write) => Some(written(|out| write(report, out))),
         Draw::Rows(write) => Some(written(|out| write(&[report], out))),
         Draw::Page(write) => Some(written(|out| write(&page(), look, out))),
         Draw::Figure(write) => page().figures().next().map(|figure| written(|out| write(figure, out))),
@@ -191,7 +191,7 @@ fn no_field_of_a_table_is_a_formula() {
 #[test]
 fn data_for_programs_is_what_it_claims() {
     let report = hostile();
-    for name in ["json", "benchmark"] {
+    for name in ["json", "bmf", "bigger-is-better", "smaller-is-better", "hyperfine"] {
         let format = FORMATS.iter().find(|format| format.name == name).unwrap();
         let text = shown(format, &report, &TerminalStyle::PLAIN).unwrap();
         assert!(serde_json::from_str::<Value>(&text).is_ok(), "{name}: {text}");
@@ -261,7 +261,7 @@ fn series(command: &str, symbol: &str, value: ProgramValue) -> [Vec<String>; 4] 
         let format = FORMATS.iter().find(|format| format.name == name).unwrap();
         written(|out| format.write(&report, &TerminalStyle::PLAIN, out))
     };
-    let benchmarks: Value = serde_json::from_str(&text("benchmark")).unwrap();
+    let benchmarks: Value = serde_json::from_str(&text("bmf")).unwrap();
     let columns = |text: String| {
         let mut rows = ::csv::Reader::from_reader(text.as_bytes());
         let headers = rows.headers().unwrap().clone();
