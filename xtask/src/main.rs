@@ -22,6 +22,7 @@ mod nightly;
 mod oldest;
 mod package;
 mod real;
+mod readers;
 mod run;
 mod same;
 mod slurm;
@@ -58,11 +59,17 @@ const TASKS: &[Task] = &[
     Task("docs", "[--check]", "write the generated pages, or compare them", docs::start),
     Task(
         "dist",
-        "[--target TRIPLE] [--try]",
-        "make an archive and a Debian package of charz that need nothing installed, and try them",
+        "[--target TRIPLE] [--try] [--charz PATH]",
+        "make an archive, a Debian package, an RPM and a wheel of charz that need nothing installed, and try them",
         dist::start,
     ),
-    Task("package", "", "make the crates' packages, and compile charz from them outside the checkout", package::start),
+    Task(
+        "package",
+        "",
+        "make the crates' packages, install charz from them outside the checkout, and run it",
+        package::start,
+    ),
+    Task("readers", "", "open each export with the program that it is for; needs Python and a network", readers::start),
     Task("machines", "[--list] [NAME…]", "boot machines in an emulator, and check charz on them", machines::start),
     Task("old-hwloc", "", "run charz with the oldest hwloc that it supports", oldest::start),
     Task(

@@ -15,6 +15,7 @@ const PARTS: [Part; 18] = [
     Part("same-code", &[&["same-code"]]),
     Part("emulated", &[&["emulated"]]),
     Part("browser", &[&["browser"]]),
+    Part("readers", &[&["readers"]]),
     // The draws of minutes.
     Part("draws", &[&["test", "--release", "--lib", "--", "--ignored"]]),
     Part("real", &[&["real"]]),
