@@ -1,69 +1,113 @@
-//! `dist`: charz for machines without Rust, as an archive and a Debian package of a program that needs nothing installed.
+//! `dist`: charz for machines without Rust, as an archive, a Debian package, an RPM and a wheel of a program that needs nothing installed.
 
 mod licences;
+mod rpm;
 mod tried;
+mod wheel;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::UNIX_EPOCH;
 
+use xtask::packages::{self, Need};
 use xtask::target::{self, Target};
 use xtask::{Failure, Outcome, process, workspace};
 
+/// What makes the packages.
+const MAKERS: [Need; 2] = [
+    Need::new("rpmbuild", "it makes the RPM", ["rpm", "rpm-build", "rpm-tools", "rpm-build"]),
+    Need::new("zip", "it makes the wheel", ["zip"; 4]),
+];
+
+/// The files of a release, as their users install them.
+struct Made {
+    archive: PathBuf,
+    debian: PathBuf,
+    rpm: PathBuf,
+    wheel: PathBuf,
+}
+
 pub fn start(words: &[String]) -> Outcome {
-    let (mut target, mut tries) = (Target::host()?, false);
+    let (mut target, mut tries, mut built) = (Target::host()?, false, None);
     let mut words = words.iter();
     while let Some(word) = words.next() {
         match word.as_str() {
             "--target" => target = Target::named(words.next().map_or("", String::as_str))?,
             "--try" => tries = true,
-            _ => return Err(Failure::usage(format!("`dist` takes --target TRIPLE and --try, not {word:?}"))),
+            "--charz" => built = words.next().map(PathBuf::from),
+            _ => {
+                let taken = "`dist` takes --target TRIPLE, --try and --charz PATH";
+                return Err(Failure::usage(format!("{taken}, not {word:?}")));
+            }
         }
     }
     if process::find("dpkg-deb").is_none() {
         return Err(Failure::environment("`dist` makes its package with dpkg-deb: run it on Debian or Ubuntu"));
     }
     let epoch = epoch(workspace::root(), std::env::var("SOURCE_DATE_EPOCH").ok())?;
+    packages::ensure(&MAKERS)?;
     target.prepare()?;
-    process::run(&mut target.cargo(&["build", "--release", "--package", "charz"])?)?;
-    let charz = target.folder("release").join("charz");
+    let charz = match built {
+        Some(charz) => charz,
+        None => {
+            process::run(&mut target.cargo(&["build", "--release", "--package", "charz"])?)?;
+            target.folder("release").join("charz")
+        }
+    };
     let version = process::read(target.run(&charz).arg("--version"))?;
+    let tags = process::git(workspace::root(), &["tag", "--points-at", "HEAD"]).unwrap_or_default();
     let build =
-        Build::read(&version).ok_or_else(|| Failure::found(format!("{charz:?} has no version: {version:?}")))?;
+        Build::read(&version, &tags).ok_or_else(|| Failure::found(format!("{charz:?} has no version: {version:?}")))?;
     let folder = workspace::target().join("dist").join(target.arch);
     let root = empty(&folder.join("root"))?;
     lay_out(&root, target, &charz)?;
     remove_packages(&folder)?;
-    let archive = archive(&folder, &root, target, &build, &epoch)?;
-    let package = package(&folder, &root, target, &build, &epoch)?;
+    let made = Made {
+        archive: archive(&folder, &root, target, &build, &epoch)?,
+        debian: package(&folder, &root, target, &build, &epoch)?,
+        rpm: rpm::make(&folder, &root, target, &build, &epoch)?,
+        wheel: wheel::make(&folder, &root, target, &build, &epoch)?,
+    };
     folders_of_the_image(&folder, &root)?;
     let bill = root.join("share/doc/charz").join(licences::BILL);
-    for made in [&archive, &package, &bill] {
-        println!("{}", made.display());
+    for file in [&made.archive, &made.debian, &made.rpm, &made.wheel, &bill] {
+        let bytes = fs::metadata(file).map_err(|error| Failure::io(format!("look at {file:?}"), &error))?.len();
+        println!("{}: {:.1} MB", file.display(), bytes as f64 / 1e6);
     }
-    if tries { tried::all(target, &folder, &archive, &package) } else { Ok(()) }
+    if tries { tried::all(target, &folder, &made) } else { Ok(()) }
 }
 
 /// Who is asked about the package.
 const MAINTAINER: &str = "The charz authors <charz@users.noreply.github.com>";
 
-/// What the package is, as Debian wants it: a line, and paragraphs that are indented by a space.
-const ABOUT: &str = "measures a multi-core machine\n Finds where the hardware threads of a machine are, what each of them can do, and \
-                     what they cost\n each other, and advises where to put threads.";
+/// What the package is in a line.
+const SUMMARY: &str = "measures a multi-core machine";
 
-/// What the names of the files say: `0.1.0` and `4d3b2b872e34`.
+/// And in paragraphs, whose lines are indented by a space, as Debian wants them.
+const DESCRIPTION: &str = "Finds where the hardware threads of a machine are, what each of them can do, and what they cost\n each \
+                           other, and advises where to put threads.";
+
+/// What the names of the files say: `0.1.0`, and `4d3b2b872e34` unless that is the commit of the version's tag.
 #[derive(Debug, PartialEq)]
-struct Build<'a> {
-    version: &'a str,
-    commit: &'a str,
+struct Build {
+    version: String,
+    commit: Option<String>,
 }
 
-impl<'a> Build<'a> {
-    /// From the lines `charz 0.1.0` and `commit: 4d3b2b872e34` of `charz --version`.
-    fn read(version: &'a str) -> Option<Self> {
+impl Build {
+    /// From the lines `charz 0.1.0` and `commit: 4d3b2b872e34` of `charz --version`, and the tags of the commit.
+    fn read(version: &str, tags: &str) -> Option<Self> {
         let line = |start: &str| version.lines().find_map(|line| line.strip_prefix(start)).map(str::trim);
-        Some(Build { version: line("charz ")?, commit: line("commit: ")? })
+        let (version, commit) = (line("charz ")?.to_owned(), line("commit: ")?);
+        let is_release = tags.lines().any(|tag| tag == format!("v{version}")) && !commit.ends_with("-dirty");
+        Some(Build { version, commit: (!is_release).then(|| commit.to_owned()) })
+    }
+
+    /// `0.1.0+4d3b2b872e34`: a hyphen would begin the revision of a packager.
+    fn local(&self) -> String {
+        let commit = self.commit.as_ref().map(|commit| format!("+{}", commit.replace('-', "."))).unwrap_or_default();
+        format!("{}{commit}", self.version)
     }
 }
 
@@ -109,17 +153,16 @@ fn remove_packages(folder: &Path) -> Outcome {
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if (name.starts_with("charz-") && name.ends_with(".tar.gz"))
-            || (name.starts_with("charz_") && name.ends_with(".deb"))
-        {
+        if name.starts_with("charz") && [".tar.gz", ".deb", ".rpm", ".whl"].iter().any(|end| name.ends_with(end)) {
             fs::remove_file(&path).map_err(failed)?;
         }
     }
     Ok(())
 }
 
-fn archive(folder: &Path, root: &Path, target: &Target, build: &Build<'_>, epoch: &str) -> Outcome<PathBuf> {
-    let name = format!("charz-{}-{}-{}-linux", build.version, build.commit, target.arch);
+fn archive(folder: &Path, root: &Path, target: &Target, build: &Build, epoch: &str) -> Outcome<PathBuf> {
+    let commit = build.commit.as_ref().map(|commit| format!("-{commit}")).unwrap_or_default();
+    let name = format!("charz-{}{commit}-{}-linux", build.version, target.arch);
     let file = folder.join(format!("{name}.tar.gz"));
     let mut tar = Command::new("tar");
     tar.args([
@@ -135,18 +178,18 @@ fn archive(folder: &Path, root: &Path, target: &Target, build: &Build<'_>, epoch
     Ok(file)
 }
 
-fn package(folder: &Path, root: &Path, target: &Target, build: &Build<'_>, epoch: &str) -> Outcome<PathBuf> {
+fn package(folder: &Path, root: &Path, target: &Target, build: &Build, epoch: &str) -> Outcome<PathBuf> {
     let tree = empty(&folder.join("deb"))?;
     process::run(Command::new("cp").arg("--recursive").arg(root).arg(tree.join("usr")))?;
     // Debian's zsh looks there, and keeps the other folder for the administrator, below /usr/local.
     let [from, to] = ["site-functions", "vendor-completions"].map(|name| tree.join("usr/share/zsh").join(name));
     fs::rename(&from, &to).map_err(|error| Failure::io(format!("rename {from:?}"), &error))?;
     let architecture = target.debian;
-    // A hyphen would begin the revision of a packager.
-    let version = format!("{}+{}", build.version, build.commit.replace('-', "."));
+    let version = build.local();
     let control = format!(
         "Package: charz\nVersion: {version}\nArchitecture: {architecture}\nSection: utils\nPriority: optional\n\
-         Maintainer: {MAINTAINER}\nDescription: {ABOUT}\n"
+         Maintainer: {MAINTAINER}\nHomepage: {}\nDescription: {SUMMARY}\n {DESCRIPTION}\n",
+        workspace::repository()
     );
     write(&tree.join("DEBIAN/control"), &control)?;
     permit(&tree)?;
@@ -217,19 +260,27 @@ mod tests {
 
     #[test]
     fn names_come_from_the_version() {
-        let build = Build { version: "0.1.0", commit: "4d3b2b872e34-dirty" };
         let printed = "charz 0.1.0\ncommit: 4d3b2b872e34-dirty\ntarget: x86_64-unknown-linux-gnu\nhwloc: 2.9.0\n";
-        assert_eq!(Build::read(printed), Some(build));
-        assert_eq!(Build::read("charz 0.1.0\n"), None);
+        let of = |printed: &str, tags: &str| Build::read(printed, tags).map(|build| build.local());
+        assert_eq!(of(printed, "").as_deref(), Some("0.1.0+4d3b2b872e34.dirty"));
+        assert_eq!(of(printed, "v0.1.0\n"), of(printed, ""), "what was changed is no release");
+        let clean = printed.replace("-dirty", "");
+        assert_eq!(of(&clean, "other\nv0.1.0\n").as_deref(), Some("0.1.0"));
+        assert_eq!(of(&clean, "v0.1.0-rc1\n").as_deref(), Some("0.1.0+4d3b2b872e34"));
+        assert_eq!(of("charz 0.1.0\n", ""), None);
     }
 
     #[test]
     fn packages_of_earlier_commits_are_removed_and_the_time_needs_no_git() {
         let folder = std::env::temp_dir().join(format!("charz-dist-{}", std::process::id()));
         empty(&folder.join("root")).unwrap();
-        for file in
-            ["charz-0.1.0-old-x86_64-linux.tar.gz", "charz_0.1.0+old_amd64.deb", "charz-mine.json", "Cargo.lock"]
-        {
+        for file in [
+            "charz-0.1.0-old-x86_64-linux.tar.gz",
+            "charz_0.1.0+old_amd64.deb",
+            "charz-0.1.0-1.x86_64.rpm",
+            "charz-mine.json",
+            "Cargo.lock",
+        ] {
             write(&folder.join(file), "").unwrap();
         }
         remove_packages(&folder).unwrap();
@@ -250,7 +301,7 @@ mod tests {
         fs::set_permissions(&folder, PermissionsExt::from_mode(0o2755)).unwrap();
         let root = folder.join("root");
         write(&root.join("share/zsh/site-functions/_charz"), "").unwrap();
-        let build = Build { version: "0.1.0", commit: "4d3b2b872e34" };
+        let build = Build { version: "0.1.0".into(), commit: Some("4d3b2b872e34".into()) };
         let target = Target::host().unwrap();
         let made = package(&folder, &root, target, &build, "5").unwrap();
         let members = fs::read(made).unwrap();
@@ -264,7 +315,7 @@ mod tests {
         let root = folder.join("root");
         write(&root.join("share/man/charz.1"), "").unwrap();
         write(&root.join("bin/charz"), "").unwrap();
-        let build = Build { version: "0.1.0", commit: "4d3b2b872e34" };
+        let build = Build { version: "0.1.0".into(), commit: Some("4d3b2b872e34".into()) };
         let made = archive(&folder, &root, Target::host().unwrap(), &build, "5").unwrap();
         let [local, shared] = ["local", "shared"].map(|name| empty(&folder.join(name)).unwrap());
         symlink("../shared", local.join("share")).unwrap();

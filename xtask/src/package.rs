@@ -1,4 +1,4 @@
-//! `package`: the crates as a registry would get them, and charz compiled from those outside the checkout.
+//! `package`: the crates as a registry would get them, and charz installed from those outside the checkout, and run.
 
 use std::fs;
 use std::path::Path;
@@ -22,9 +22,17 @@ pub fn start(words: &[String]) -> Outcome {
         let mut cargo = Command::new(workspace::cargo_program());
         // What comes from the registry is compiled already.
         cargo.current_dir(&outside).env("CARGO_TARGET_DIR", workspace::target());
-        // In the place of hwloc's development files.
-        let config = workspace::root().join(".cargo/config.toml");
-        process::run(cargo.args(["check", "--package", "charz", "--config"]).arg(config))
+        let version = env!("CARGO_PKG_VERSION");
+        cargo.args(["install", "--debug", "--quiet", "--locked", "--root"]).arg(outside.join("installed"));
+        cargo.arg("--path").arg(outside.join(format!("charz-{version}")));
+        // As `cargo install charz` finds it; else what stands in the place of hwloc's development files.
+        if !process::succeeds(Command::new("pkg-config").args(["--exists", "hwloc >= 2.8", "libudev"])) {
+            println!("pkg-config has no hwloc of 2.8 or later, or no libudev: compiled with the configuration of the checkout");
+            cargo.arg("--config").arg(workspace::root().join(".cargo/config.toml"));
+        }
+        process::run(&mut cargo)?;
+        let topology = process::read(Command::new(outside.join("installed/bin/charz")).arg("topo"))?;
+        Ok(println!("installed outside the checkout: charz topo prints {} lines", topology.lines().count()))
     });
     _ = fs::remove_dir_all(&outside);
     built

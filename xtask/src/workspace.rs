@@ -19,6 +19,13 @@ pub fn root() -> &'static Path {
     &ROOT
 }
 
+/// The address of the project, as the manifest of the workspace has it: its one place.
+pub fn repository() -> String {
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap_or_default();
+    let line = manifest.lines().find_map(|line| line.strip_prefix("repository = "));
+    line.unwrap_or_default().trim_matches('"').to_owned()
+}
+
 /// The folder where cargo builds, as its variables or a configuration name it.
 pub fn target() -> PathBuf {
     static TARGET: LazyLock<PathBuf> = LazyLock::new(|| {

@@ -1,5 +1,7 @@
 //! A fleet as text: one format a line in [`FORMATS`].
 
+pub mod check;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 

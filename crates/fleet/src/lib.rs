@@ -4,7 +4,6 @@
 
 pub mod baseline;
 mod blame;
-pub mod check;
 pub mod claim;
 mod classes;
 pub mod formats;

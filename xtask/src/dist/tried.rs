@@ -1,9 +1,11 @@
-//! The packages as their users get them: the program in a root without anything else, the Debian package installed and removed.
+//! The packages as their users get them: the program in a root without anything else; Debian's package, the RPM and the wheel installed and
+//! removed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::Made;
 use xtask::target::Target;
 use xtask::{Failure, Outcome, process};
 
@@ -22,12 +24,68 @@ const INSTALLED: [&str; 4] = [
     "usr/share/bash-completion/completions/charz",
 ];
 
-pub(super) fn all(target: &Target, folder: &Path, archive: &Path, package: &Path) -> Outcome {
-    let rooted = in_an_empty_root(target, &folder.join("try"), archive);
-    if rooted.as_ref().is_err_and(|failure| !failure.is_environment()) {
-        return rooted;
+/// Tries all, and then says what this machine could not try.
+pub(super) fn all(target: &Target, folder: &Path, made: &Made) -> Outcome {
+    let try_in = |name: &str| folder.join(name);
+    let results = [
+        in_an_empty_root(target, &try_in("try"), &made.archive),
+        installed(target, &try_in("try-package"), &made.debian),
+        by_rpm(target, &try_in("try-rpm"), &made.rpm),
+        by_pip(target, &try_in("try-wheel"), &made.wheel),
+    ];
+    let (absent, found): (Vec<_>, Vec<_>) =
+        results.into_iter().filter_map(Result::err).partition(Failure::is_environment);
+    found.into_iter().chain(absent).next().map_or(Ok(()), Err)
+}
+
+/// Installs and removes the RPM in a root of its own.
+fn by_rpm(target: &Target, root: &Path, package: &Path) -> Outcome {
+    let roots = changes_root(process::is_root(), |words| process::succeeds(Command::new(words[0]).args(&words[1..])))?;
+    super::empty(root)?;
+    let rpm = |words: &[&str]| {
+        let mut rpm = Command::new(roots[0]);
+        rpm.args(&roots[1..]).args(["rpm", "--root"]).arg(root).args(words);
+        rpm
+    };
+    // Debian's rpm warns that its users have another one.
+    process::read(rpm(&["--install", "--ignorearch", "--force-debian"]).arg(package))?;
+    if let Some(missing) = INSTALLED.iter().find(|file| !root.join(file).is_file()) {
+        return Err(Failure::found(format!("{} does not install {missing}", package.display())));
     }
-    installed(target, &folder.join("try-package"), package).and(rooted)
+    let version = process::read(target.run(&root.join("usr/bin/charz")).arg("--version"))?;
+    process::read(&mut rpm(&["--erase", "--force-debian", "charz"]))?;
+    if let Some(left) = INSTALLED.iter().find(|file| root.join(file).exists()) {
+        return Err(Failure::found(format!("removing {} leaves {left}", package.display())));
+    }
+    println!("installed and removed: {} ({})", package.display(), version.lines().next().unwrap_or_default());
+    Ok(())
+}
+
+/// Installs and removes the wheel in an environment of its own.
+fn by_pip(target: &Target, folder: &Path, wheel: &Path) -> Outcome {
+    if !target.is_host() {
+        return Ok(println!("not tried: {} is for another architecture, and pip refuses it here", wheel.display()));
+    }
+    super::empty(folder)?;
+    process::run(Command::new("python3").args(["-m", "venv"]).arg(folder))
+        .map_err(|_| Failure::environment("not tried: python3 -m venv makes no environment for the wheel"))?;
+    let pip = |words: &[&str]| {
+        let mut pip = Command::new(folder.join("bin/pip"));
+        pip.args(["--quiet", "--disable-pip-version-check"]).args(words);
+        pip
+    };
+    process::run(pip(&["install", "--no-index"]).arg(wheel))?;
+    let charz = folder.join("bin/charz");
+    let version = process::read(Command::new(&charz).arg("--version"))?;
+    if !folder.join("share/man/man1/charz.1.gz").is_file() {
+        return Err(Failure::found(format!("{} installs no man page", wheel.display())));
+    }
+    process::run(&mut pip(&["uninstall", "--yes", "charz"]))?;
+    if charz.exists() {
+        return Err(Failure::found(format!("removing {} leaves {charz:?}", wheel.display())));
+    }
+    println!("installed and removed: {} ({})", wheel.display(), version.lines().next().unwrap_or_default());
+    Ok(())
 }
 
 fn in_an_empty_root(target: &Target, root: &Path, archive: &Path) -> Outcome {

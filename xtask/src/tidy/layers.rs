@@ -102,7 +102,7 @@ const WORDLESS: &[&str] = &["crates/estimate/src/", "crates/claims/src/"];
 const ENGLISH: &str = "charz-words and what is above it; conclusions are types";
 
 const FLEETS_ENGLISH: &[&str] =
-    &["crates/fleet/src/formats.rs", "crates/fleet/src/page.rs", "crates/fleet/src/tests", "crates/fleet/src/words"];
+    &["crates/fleet/src/formats", "crates/fleet/src/page.rs", "crates/fleet/src/tests", "crates/fleet/src/words"];
 
 /// What reads and draws reports, on any system.
 const PORTABLE: &[&str] = &[

@@ -9,8 +9,7 @@ use super::layers::Layers;
 use super::sweep::{SweepArgs, preset, sweep};
 use crate::command::fleet::Task;
 use crate::exit::Error;
-use charz_fleet::check;
-use charz_fleet::formats::FORMATS;
+use charz_fleet::formats::{FORMATS, check};
 
 #[derive(Debug, Args)]
 pub(crate) struct FleetArgs {
