@@ -64,7 +64,8 @@ fn by_rpm(target: &Target, root: &Path, package: &Path) -> Outcome {
 /// Installs and removes the wheel in an environment of its own.
 fn by_pip(target: &Target, folder: &Path, wheel: &Path) -> Outcome {
     if !target.is_host() {
-        return Ok(println!("not tried: {} is for another architecture, and pip refuses it here", wheel.display()));
+        println!("not tried: {} is for another architecture, and pip refuses it here", wheel.display());
+        return Ok(());
     }
     super::empty(folder)?;
     process::run(Command::new("python3").args(["-m", "venv"]).arg(folder))
