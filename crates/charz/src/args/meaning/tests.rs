@@ -11,6 +11,7 @@ const TYPED: &[(&str, &str)] = &[
     ("bench", "charz sweep"), ("bench memory", "charz sweep --family memory"), ("pin --threads 2 ./x", "charz exec --threads 2 ./x"),
     ("pin", "charz exec"), ("info", "charz topo"), ("version", "charz --version"), ("render x --html", "charz render x --format html"),
     ("render last --csv", "charz render last --format csv"), ("sweep --html", "charz render last --format html"),
+    ("--list", "charz kernels"), ("--threads 2", "charz sweep"), ("doctor -q", "charz doctor"),
     ("exec -t 2 ls", "charz exec --threads 2 ls"), ("exec -t2 ls -l", "charz exec --threads 2 ls -l"), ("sweep -n 10", "charz sweep --runs 10"),
     ("sweep -t 4 --quiet", "charz sweep --threads 4 --quiet"), ("sweep -t4", "charz sweep --threads 4"), ("sweep --runtime 90", "charz sweep --budget 90s"),
     ("sweep --cores 4", "charz sweep --mapping list:4"), ("sweep --pin", "charz sweep --mapping compact"), ("render r.json --file o.csv", "charz render r.json --output o.csv"),
