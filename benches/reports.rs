@@ -76,7 +76,7 @@ fn showing(name: &'static str, draw: Draw) -> Case {
             let mut out = Vec::new();
             match draw {
                 Draw::Report(write) => write(&report, &look, &mut out),
-                Draw::Record(write) => write(&report, &mut out),
+                Draw::Record(write) | Draw::Program(write) => write(&report, &mut out),
                 Draw::Rows(write) => write(&[&report], &mut out),
                 Draw::Page(write) => write(&page, &look, &mut out),
                 Draw::Figure(write) => page.figures().try_for_each(|figure| write(figure, &mut out)),
