@@ -278,7 +278,7 @@ mod tests {
             ("render r.json -o a.csv --format runs-csv", "runs-csv", 0),
             ("render r.json -o a.html --format csv", "csv", 1),
             ("render r.json -o a.prom", "openmetrics", 0),
-            ("render r.json -o a.json --format benchmark", "benchmark", 0),
+            ("render r.json -o a.json --format bmf", "bmf", 0),
             ("render r.json -o node7.cluster", "summary", 1),
             ("render r.json -o a.txt", "summary", 0),
             ("render r.json -o -", "summary", 0),

@@ -28,7 +28,7 @@ pub(crate) enum FleetTask {
     )]
     Baseline(BaselineArgs),
     #[command(
-        after_help = "Examples:\n  charz fleet check --baseline site.toml report.json\n  charz fleet check --baseline site.toml --format junit > node.xml"
+        after_help = "Examples:\n  charz fleet check --baseline site.toml report.json\n  charz fleet check --baseline site.toml --format junit"
     )]
     Check(CheckArgs),
 }

@@ -5,7 +5,7 @@ use fastrand::Rng;
 use super::grammar::Verb;
 
 /// `_` stands for a space in a word. A file that a line reads is one of [`super::reports::bases`], or no line of it would be right.
-pub const LINES: [&str; 79] = [
+pub const LINES: [&str; 82] = [
     "topo",
     "topo -v",
     "topo --measured r.json",
