@@ -16,8 +16,8 @@ const PLANTS: [Plant; 6] = [
     Plant {
         what: "discovery",
         by: "discovery/",
-        from: "usable::affinity();\n    let online = file::list(file::ONLINE_NODES).unwrap_or_default();",
-        to: "usable::affinity();\n    let online = (0..150).filter_map(|_| file::list(file::ONLINE_NODES)).last().unwrap_or_default();",
+        from: "let listing = sysfs::read(Path::new(sysfs::SYSTEM));\n    let nodes",
+        to: "let listing = (0..40).map(|_| sysfs::read(Path::new(sysfs::SYSTEM))).last().unwrap();\n    let nodes",
     },
     Plant {
         what: "the reader",
