@@ -133,7 +133,7 @@ const TASKS: &[Task] = &[
     Task(
         "real",
         "[--charz PATH]",
-        "charz on the machines of CHARZ_REAL, which others described and measured: a table of what is right",
+        "charz on the machines of CHARZ_REAL, which others described and measured: a table of right and wrong",
         real::start,
     ),
     Task("nightly", "[--list] [PART…]", "run what takes too long for each change, whatever fails", nightly::start),

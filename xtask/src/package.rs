@@ -25,7 +25,7 @@ pub fn start(words: &[String]) -> Outcome {
         let version = env!("CARGO_PKG_VERSION");
         cargo.args(["install", "--debug", "--quiet", "--locked", "--root"]).arg(outside.join("installed"));
         cargo.arg("--path").arg(outside.join(format!("charz-{version}")));
-        // As `cargo install charz` finds it; else what stands in the place of hwloc's development files.
+        // As `cargo install charz` finds it; else the flags of a checkout, which needs no development files of hwloc.
         if !process::succeeds(Command::new("pkg-config").args(["--exists", "hwloc >= 2.8", "libudev"])) {
             println!("pkg-config has no hwloc of 2.8 or later, or no libudev: compiled with the configuration of the checkout");
             cargo.arg("--config").arg(workspace::root().join(".cargo/config.toml"));

@@ -16,7 +16,7 @@ impl DeviceKind {
         }
     }
 
-    /// By the class code of a PCI function, the ids of its maker and model, and whether the system computes with it; `None` of what is no
+    /// By the class code of a PCI function, the ids of its maker and model, and whether the system computes with it; `None` where it is no
     /// device here, such as a bridge.
     pub fn of_class(class: u32, [vendor, model]: [u32; 2], computes: bool) -> Option<Self> {
         /// AMD, NVIDIA, Intel and Moore Threads, and makers that a description leaves out: screens of others, in class 0300, are those of a management controller or of a hypervisor.

@@ -8,6 +8,19 @@ use crate::report::Unit;
 use crate::units;
 
 impl NumaNode {
+    /// A node that may be used, of which nothing but its id is known.
+    pub fn unknown(os_id: Option<u32>) -> Self {
+        NumaNode {
+            os_id,
+            subtype: None,
+            memory_bytes: None,
+            memory_side_cache_bytes: None,
+            tier: None,
+            strands: 0,
+            usable: true,
+        }
+    }
+
     /// Its memory, if that is to be shown and known, and the kind of it, not escaped: `2 GiB, MCDRAM, 90 GB/s`.
     pub fn in_words(&self, shows_memory: bool) -> String {
         let memory = self.memory_bytes.filter(|_| shows_memory).map(units::iec);

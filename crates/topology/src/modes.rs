@@ -1,6 +1,6 @@
 //! How firmware, hypervisor, kernel and administrator divide a machine: what it can be booted or set to, and is.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use charz_system::{cgroup, cpuinfo, file};
@@ -41,20 +41,30 @@ fn of_structure(machine: &Machine) -> Vec<Info> {
         models().next().is_some() && models().all(|model| model.contains(word))
     };
     let is_amd = vendor("AMD") || vendor("Hygon");
-    // Each part with the socket and the cores of its strands; parts of several sockets divide none.
+    // Into how many parts each socket is divided, and how many cores each part has, where these are all alike; parts of several sockets
+    // divide none.
     let divided = |of: &dyn Fn(&crate::Strand) -> Option<u32>| {
-        let parts: BTreeSet<(Option<u32>, Option<u32>)> =
-            machine.strands.iter().map(|strand| (of(strand), machine.package_of(strand))).collect();
-        let different: BTreeSet<Option<u32>> = parts.iter().map(|(part, _)| *part).collect();
-        let is_whole =
-            different.len() == parts.len() && !different.contains(&None) && parts.len().is_multiple_of(sockets);
-        Some(parts.len() / sockets).filter(|each| is_whole && *each > 1)
+        let mut parts: BTreeMap<u32, (BTreeSet<Option<u32>>, BTreeSet<Option<u32>>)> = BTreeMap::new();
+        for strand in &machine.strands {
+            let (sockets, cores) = parts.entry(of(strand)?).or_default();
+            sockets.insert(machine.package_of(strand));
+            cores.insert(strand.core);
+        }
+        let mut each: BTreeMap<Option<u32>, usize> = BTreeMap::new();
+        for (sockets, _) in parts.values() {
+            *each.entry(sockets.first().copied()?).or_default() += 1;
+            if sockets.len() > 1 {
+                return None;
+            }
+        }
+        let count = alike(each.values().copied()).filter(|count| *count > 1)?;
+        Some((count, alike(parts.values().map(|(_, cores)| cores.len())).filter(|_| !machine.cores.is_empty())))
     };
     let mut modes = Vec::new();
     let nodes = divided(&|strand| strand.numa);
     let caches =
         divided(&|strand| machine.data_caches(strand).last().filter(|(_, cache)| cache.level >= 3).map(|(at, _)| at));
-    if let Some(each) = nodes {
+    if let Some((each, _)) = nodes {
         let name = match () {
             () if is_amd && caches == nodes && each > 4 => "L3 as NUMA: ".to_owned(),
             () if is_amd => format!("NPS{each}: "),
@@ -63,10 +73,10 @@ fn of_structure(machine: &Machine) -> Vec<Info> {
         };
         modes.push(mode("NUMA mode", format!("{name}{each} NUMA nodes per socket")));
     }
-    if let Some(each) = caches {
+    if let Some((each, cores)) = caches {
         let what = if is_amd { " (CCX)" } else { "" };
-        let cores = machine.cores.len() / (each * sockets);
-        let cores = if cores > 0 { format!(", {cores} cores each") } else { String::new() };
+        let cores =
+            cores.map(|cores| format!(", {} each", charz_data::escape::counted(cores, "core"))).unwrap_or_default();
         modes.push(mode("chiplets", format!("{each} L3 caches per socket{what}{cores}")));
     }
     let dies = machine.groups.iter().filter(|group| group.what.eq_ignore_ascii_case("die")).count();
@@ -74,6 +84,12 @@ fn of_structure(machine: &Machine) -> Vec<Info> {
         modes.push(mode("dies", format!("{dies} on {}", charz_data::escape::counted(sockets, "socket"))));
     }
     modes
+}
+
+/// What all of these are; `None` where they differ, or there are none.
+fn alike(mut all: impl Iterator<Item = usize>) -> Option<usize> {
+    let first = all.next()?;
+    all.all(|next| next == first).then_some(first)
 }
 
 /// What the files below a root say.
@@ -148,6 +164,20 @@ mod tests {
             &["NUMA mode: L3 as NUMA: 8 NUMA nodes per socket", "chiplets: 8 L3 caches per socket (CCX), 2 cores each"],
         );
         check("NUMA:2 Package:2 Core:2 PU:1", "Other", &[]);
+    }
+
+    #[test]
+    fn uneven_parts_are_not_counted_as_even_ones() {
+        let uneven = |gone: &dyn Fn(&crate::Strand) -> bool| {
+            let mut machine = discover(&Source::Synthetic("Package:2 NUMA:4 L3:1 Core:4 PU:1".to_owned())).unwrap();
+            machine.strands.retain(|strand| !gone(strand));
+            of_structure(&machine).into_iter().map(|mode| mode.value).collect::<Vec<_>>()
+        };
+        assert_eq!(uneven(&|_| false), ["4 NUMA nodes per socket", "4 L3 caches per socket, 4 cores each"]);
+        // A node of three cores.
+        assert_eq!(uneven(&|strand| strand.core == Some(3)), ["4 NUMA nodes per socket", "4 L3 caches per socket"]);
+        // Two nodes on one socket, four on the other.
+        assert!(uneven(&|strand| strand.numa.is_some_and(|node| node < 2)).is_empty());
     }
 
     #[track_caller]

@@ -5,7 +5,7 @@ use charz_data::machine::Machine;
 use charz_data::{cpulist, interleave_weights};
 use charz_estimate::grouped;
 
-/// The page ratio that follows from the bandwidths of nodes by their OS ids, beside that of the kernel, and the commands that set it and
+/// The page ratio that follows from the bandwidths of nodes by their OS ids, with the ratio of the kernel, and the commands that set it and
 /// use it. `None` where pages are to be spread evenly, or a bandwidth is missing.
 ///
 /// Weights are those of Linux 6.9 and later, `numactl` takes them since 2.0.19.

@@ -58,7 +58,7 @@ impl Graph {
         if self.near[word] & bit != 0 { 1 } else { -i32::from(self.known[word] & bit != 0) }
     }
 
-    /// Whether most of what is near one of two CPUs is near the other, by the CPUs that are known to both.
+    /// Whether most CPUs that are near one of two are near the other, by the CPUs that are known to both.
     fn alike(&self, a: usize, b: usize) -> bool {
         let (a, b) = (self.row(&self.near, a), self.row(&self.near, b));
         let (mut both, mut any) = (0, 0);

@@ -50,7 +50,7 @@ pub(super) fn give(layout: &mut Layout) {
     let (mut threads, mut has_cache) = (1, false);
     for (rank, level) in (1..).zip(&mut layout.levels) {
         let name = likely(level, threads, has_cache);
-        // No two have one name, and none is inside of what it contains.
+        // No two have one name, and none is inside one that it contains.
         let fits = taken.last().is_none_or(|inner| *inner < name);
         level.name = if fits { name } else { LevelName::Other(rank) };
         taken.push(level.name);

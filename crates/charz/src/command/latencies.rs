@@ -154,7 +154,7 @@ fn matrix(mut rows: Vec<(usize, Vec<&str>)>) -> Result<Pairs, String> {
     let column = |rows: &[(usize, Vec<&str>)]| ids(&rows.iter().map(|(_, row)| row[0]).collect::<Vec<_>>());
     let head = rows.first().filter(|(_, row)| rows.len() > 1 && !row.is_empty());
     let corner = head.and_then(|(_, row)| {
-        let behind = ids(&row[1..]).filter(|ids| ids.len() == rows.len() - 1);
+        let behind = ids(&row[1..]).filter(|ids| ids.len() == rows.len() - 1 && is_heading(ids, &rows));
         behind.or_else(|| ids(row).filter(|ids| ids.len() == rows.len() - 1 && widest == rows.len()))
     });
     let both = corner.filter(|ids| column(&rows[1..]).as_ref() == Some(ids));
@@ -205,6 +205,26 @@ fn matrix(mut rows: Vec<(usize, Vec<&str>)>) -> Result<Pairs, String> {
         }
     }
     Ok(pairs)
+}
+
+/// Whether these ids, behind the corner of a file whose first column has them too, are ids: whole numbers in the first row and column of a
+/// symmetric square look the same. Then the corner is of the diagonal: a number, or nothing, as the rest of it.
+fn is_heading(ids: &[u32], rows: &[(usize, Vec<&str>)]) -> bool {
+    let head = &rows[0].1;
+    let is_empty = |field: &str| value(field) == Ok(None);
+    let is_fraction = |field: &&str| value(field).is_ok_and(|value| value.is_some_and(|value| value.fract() != 0.0));
+    let body = || rows.iter().enumerate().skip(1);
+    match value(head[0]) {
+        Err(()) => true,
+        Ok(Some(_)) => false,
+        Ok(None) => {
+            head[1..].iter().any(|field| value(field).is_err())
+                || ids.contains(&0)
+                || ids.windows(2).all(|two| two[1] == two[0] + 1)
+                || body().any(|(at, (_, row))| row.get(at).is_none_or(|field| !is_empty(field)))
+                || body().any(|(_, (_, row))| row[1..].iter().any(is_fraction))
+        }
+    }
 }
 
 fn column_if(
@@ -270,6 +290,26 @@ mod tests {
         check(&format!(",CPU4,CPU5,CPU16,CPU17\n{}", text(beside, ",")), ids);
         check(&format!("# by a program\n4,5,16,17\n{}", text(beside, ",").replace("CPU", "")), ids);
         check(&text(beside, ","), ids);
+    }
+
+    /// The first row of a symmetric square is its first column, as ids would be.
+    #[test]
+    fn whole_numbers_of_a_square_are_no_ids() {
+        const WHOLE: [[u32; 4]; 4] = [[0, 7, 20, 21], [7, 0, 22, 23], [20, 22, 0, 8], [21, 23, 8, 0]];
+        for diagonal in ["0", "", "-"] {
+            let cell = |a: usize, b: usize| if a == b { diagonal.to_owned() } else { WHOLE[a][b].to_string() };
+            let latencies = Latencies::of(parse(&text(cell, ",")).unwrap());
+            assert_eq!(latencies.ids(), [0, 1, 2, 3], "{diagonal:?}");
+            let ids = |heading: [u32; 4]| {
+                let beside = |a: usize, b: usize| {
+                    format!("{}{}", if b == 0 { format!("{},", heading[a]) } else { String::new() }, cell(a, b))
+                };
+                let heading = heading.map(|id| id.to_string()).join(",");
+                Latencies::of(parse(&format!(",{heading}\n{}", text(beside, ","))).unwrap()).ids().to_vec()
+            };
+            assert_eq!(ids([4, 5, 6, 7]), [4, 5, 6, 7], "{diagonal:?}");
+            assert_eq!(ids([0, 9, 2, 3]), [0, 2, 3, 9], "{diagonal:?}");
+        }
     }
 
     #[test]

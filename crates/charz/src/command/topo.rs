@@ -150,16 +150,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
 /// hwloc reads no machine without memory: what names none has one node of unknown size.
 fn with_memory(mut machine: Machine) -> Machine {
     if machine.numa_nodes.is_empty() {
-        let node = NumaNode {
-            os_id: Some(0),
-            subtype: None,
-            memory_bytes: None,
-            memory_side_cache_bytes: None,
-            tier: None,
-            strands: 0,
-            usable: true,
-        };
-        machine.numa_nodes.push(node);
+        machine.numa_nodes.push(NumaNode::unknown(Some(0)));
         machine.strands.iter_mut().for_each(|strand| (strand.numa, strand.numa_nodes) = (Some(0), vec![0]));
         machine.count_strands();
     }

@@ -83,15 +83,7 @@ fn numa_node(object: &TopologyObject) -> NumaNode {
         _ => None,
     };
     let subtype = object.subtype().map(|subtype| subtype.to_string_lossy().into_owned());
-    NumaNode {
-        os_id: os_id(object),
-        subtype,
-        memory_bytes,
-        memory_side_cache_bytes: None,
-        tier: None,
-        strands: 0,
-        usable: true,
-    }
+    NumaNode { subtype, memory_bytes, ..NumaNode::unknown(os_id(object)) }
 }
 
 /// What the firmware claims of the distances between all NUMA nodes, by logical indices; empty where it does not, or not of

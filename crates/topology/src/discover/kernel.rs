@@ -34,7 +34,7 @@ pub(super) fn build(machine: &mut Machine, listing: &Listing) {
     }
     // hwloc made one node of the whole machine.
     if let Some(nodes) = &listing.nodes {
-        machine.numa_nodes = nodes.keys().map(|id| numa_node(*id)).collect();
+        machine.numa_nodes = nodes.keys().map(|id| NumaNode::unknown(Some(*id))).collect();
         machine.strands.iter_mut().for_each(|strand| (strand.numa, strand.numa_nodes) = Default::default());
     }
     take(machine, listing);
@@ -158,18 +158,6 @@ fn arrange(machine: &mut Machine) {
     place_in_cores(machine, &none, None);
 }
 
-fn numa_node(id: u32) -> NumaNode {
-    NumaNode {
-        os_id: Some(id),
-        subtype: None,
-        memory_bytes: None,
-        memory_side_cache_bytes: None,
-        tier: None,
-        strands: 0,
-        usable: true,
-    }
-}
-
 /// The CPUs whose node differs. A node without CPUs is local to none, wherever hwloc hangs it: that is no difference.
 fn nodes(machine: &mut Machine, listing: &Listing) -> BTreeSet<u32> {
     let Some(listed) = &listing.nodes else { return BTreeSet::new() };
@@ -193,7 +181,7 @@ fn nodes(machine: &mut Machine, listing: &Listing) -> BTreeSet<u32> {
     for (id, cpus) in &lists {
         let has_cpus = cpus.iter().any(|cpu| online.contains(cpu));
         if has_cpus && !machine.numa_nodes.iter().any(|node| node.os_id == Some(*id)) {
-            machine.numa_nodes.push(NumaNode { memory_bytes: listed[id].memory_bytes, ..numa_node(*id) });
+            machine.numa_nodes.push(NumaNode { memory_bytes: listed[id].memory_bytes, ..NumaNode::unknown(Some(*id)) });
         }
     }
     let ids: Vec<Option<u32>> = machine.numa_nodes.iter().map(|node| node.os_id).collect();
@@ -395,7 +383,7 @@ mod tests {
         let nodes: [&[u32]; 3] = [HALVES[0], HALVES[1], &[]];
         let listing = listing(&HALVES, &SINGLE, &HALVES, &nodes);
         let mut machine = described();
-        machine.numa_nodes.push(NumaNode { subtype: Some("HBM".to_owned()), ..numa_node(2) });
+        machine.numa_nodes.push(NumaNode { subtype: Some("HBM".to_owned()), ..NumaNode::unknown(Some(2)) });
         machine.strands[..4].iter_mut().for_each(|strand| strand.numa_nodes.push(2));
         correct(&mut machine, &listing);
         assert_eq!((machine.numa_nodes[2].strands, machine.numa_nodes[2].memory_bytes), (0, Some(1 << 30)));

@@ -5,7 +5,7 @@ pub(super) struct Verb {
     /// The command above it, such as `fleet`; empty for charz itself.
     pub(super) below: &'static str,
     pub(super) words: &'static [&'static str],
-    /// The command with which the rest of what was typed is right, if that is so.
+    /// The command with which the other words are right, if there is one.
     pub(super) verb: &'static str,
     /// The line where it is not.
     pub(super) line: &'static str,
