@@ -7,8 +7,8 @@ class Charz(Package):
     """Measures a multi-core machine: where its hardware threads are, what each of them can do, what they cost each other, and
     where to put threads."""
 
-    homepage = "https://github.com/charz/charz"
-    git = "https://github.com/charz/charz.git"
+    homepage = "https://charz.invalid/charz"
+    git = "https://charz.invalid/charz.git"
 
     license("MIT")
 

@@ -259,6 +259,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn recipes_have_the_address_of_the_manifest() {
+        for recipe in ["contrib/spack/package.py", "contrib/easybuild/charz-0.2.0.eb"] {
+            let text = std::fs::read_to_string(workspace::root().join(recipe)).unwrap();
+            let lines: Vec<&str> = text.lines().filter(|line| line.contains("https://")).collect();
+            assert!(lines.len() > 1 && lines.iter().all(|line| line.contains(&workspace::repository())), "{recipe}");
+        }
+    }
+
+    #[test]
     fn names_come_from_the_version() {
         let printed = "charz 0.1.0\ncommit: 4d3b2b872e34-dirty\ntarget: x86_64-unknown-linux-gnu\nhwloc: 2.9.0\n";
         let of = |printed: &str, tags: &str| Build::read(printed, tags).map(|build| build.local());
