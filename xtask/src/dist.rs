@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn recipes_have_the_address_of_the_manifest() {
         for recipe in ["contrib/spack/package.py", "contrib/easybuild/charz-0.2.0.eb"] {
-            let text = std::fs::read_to_string(workspace::root().join(recipe)).unwrap();
+            let text = fs::read_to_string(workspace::root().join(recipe)).unwrap();
             let lines: Vec<&str> = text.lines().filter(|line| line.contains("https://")).collect();
             assert!(lines.len() > 1 && lines.iter().all(|line| line.contains(&workspace::repository())), "{recipe}");
         }

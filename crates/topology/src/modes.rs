@@ -44,21 +44,21 @@ fn of_structure(machine: &Machine) -> Vec<Info> {
     // Into how many parts each socket is divided, and how many cores each part has, where these are all alike; parts of several sockets
     // divide none.
     let divided = |of: &dyn Fn(&crate::Strand) -> Option<u32>| {
-        let mut parts: BTreeMap<u32, (BTreeSet<Option<u32>>, BTreeSet<Option<u32>>)> = BTreeMap::new();
+        let mut parts: BTreeMap<u32, [BTreeSet<Option<u32>>; 2]> = BTreeMap::new();
         for strand in &machine.strands {
-            let (sockets, cores) = parts.entry(of(strand)?).or_default();
+            let [sockets, cores] = parts.entry(of(strand)?).or_default();
             sockets.insert(machine.package_of(strand));
             cores.insert(strand.core);
         }
         let mut each: BTreeMap<Option<u32>, usize> = BTreeMap::new();
-        for (sockets, _) in parts.values() {
+        for [sockets, _] in parts.values() {
             *each.entry(sockets.first().copied()?).or_default() += 1;
             if sockets.len() > 1 {
                 return None;
             }
         }
         let count = alike(each.values().copied()).filter(|count| *count > 1)?;
-        Some((count, alike(parts.values().map(|(_, cores)| cores.len())).filter(|_| !machine.cores.is_empty())))
+        Some((count, alike(parts.values().map(|[_, cores]| cores.len())).filter(|_| !machine.cores.is_empty())))
     };
     let mut modes = Vec::new();
     let nodes = divided(&|strand| strand.numa);
