@@ -4,6 +4,8 @@
 //! that is above the threshold disagrees, as does a pair of two groups that is below it. A damaged value is one disagreement, so the
 //! grouping with the fewest is the one that takes the fewest values for damaged.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::latencies::Latencies;
 use crate::design::connected;
 
@@ -102,9 +104,42 @@ impl Graph {
                 }
             }
         }
-        let torn = (0..self.cpus).filter(|cpu| best[*cpu].gain >= 0).collect();
+        let as_well_one = self.join(&mut net, &mut of);
+        let best = |cpu| self.best(&net, &of, cpu).gain;
+        let torn = (0..self.cpus).filter(|cpu| best(*cpu) >= 0 || as_well_one.contains(&of[*cpu])).collect();
         let first = |cpu: usize| of.iter().position(|group| *group == of[cpu]).unwrap_or(cpu);
         Grouping { torn, of: (0..self.cpus).map(first).collect() }
+    }
+
+    /// Joins whole groups for as long as that takes away disagreements; then those that could as well be joined. Four CPUs in a ring are
+    /// two pairs in two ways.
+    fn join(&self, net: &mut [i32], of: &mut [usize]) -> BTreeSet<usize> {
+        loop {
+            let mut between: BTreeMap<(usize, usize), i32> = BTreeMap::new();
+            for (a, b) in (0..self.cpus).flat_map(|a| (0..a).map(move |b| (a, b))).filter(|(a, b)| of[*a] != of[*b]) {
+                if self.vote(a, b) > 0 {
+                    between.entry((of[a].min(of[b]), of[a].max(of[b]))).or_default();
+                }
+            }
+            for ((one, other), sum) in &mut between {
+                *sum = (0..self.cpus).filter(|cpu| of[*cpu] == *other).map(|cpu| net[cpu * self.cpus + one]).sum();
+            }
+            let best = between.iter().max_by_key(|(_, sum)| **sum).filter(|(_, sum)| **sum > 0);
+            let Some((&(one, other), _)) = best else {
+                return between
+                    .iter()
+                    .filter(|(_, sum)| **sum == 0)
+                    .flat_map(|((one, other), _)| [*one, *other])
+                    .collect();
+            };
+            for cpu in 0..self.cpus {
+                let row = cpu * self.cpus;
+                net[row + one] += std::mem::take(&mut net[row + other]);
+                if of[cpu] == other {
+                    of[cpu] = one;
+                }
+            }
+        }
     }
 
     /// The group other than its own that a CPU agrees with best.

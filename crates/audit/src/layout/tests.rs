@@ -122,6 +122,19 @@ fn a_part_of_the_machine_that_is_near_is_no_level() {
     assert_eq!(layout.undecided.iter().map(|open| open.why).collect::<Vec<_>>(), [Why::InPart]);
 }
 
+/// A core of four whose two diagonals are damaged is two pairs in two ways, so it is neither.
+#[test]
+fn four_in_a_ring_are_not_two_pairs() {
+    let drawn = Drawn { levels: &[(&[4], 9.0)], across: 50.0, cpus: 16 };
+    let mut pairs = drawn.pairs(0.02, &mut Rng::with_seed(2));
+    let is_diagonal = |[a, b]: [u32; 2]| a.max(b) < 4 && a % 2 == b % 2;
+    pairs.iter_mut().filter(|(pair, _)| is_diagonal(*pair)).for_each(|(_, ns)| *ns = 55.0);
+    let layout = layout(&Latencies::of(pairs));
+    let shown =
+        layout.levels.iter().flat_map(|level| &level.groups).filter(|group| group.contains(&0) && group.len() == 2);
+    assert_eq!(shown.count(), 0, "{:?}", layout.levels);
+}
+
 /// Two cores of another kind without siblings, near each other and far from the rest, are no core of two threads.
 #[test]
 fn slow_cores_that_share_a_cluster_are_not_siblings() {
