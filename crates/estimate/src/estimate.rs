@@ -76,6 +76,19 @@ impl<'a> Estimate<'a> {
         Estimate { divisor: self.divisor / by, ..self.scaled(by) }
     }
 
+    /// No more than its threads do in the time that a quota leaves them: a run is shorter than a period of the quota, and may have had more
+    /// of it than a program of seconds has.
+    pub(crate) fn within_quota(self, report: &Report) -> Self {
+        let left = left_by_quota(report, &self.cell.kernel, self.cell.workers, Quantity::Capacity);
+        let Some(capacity) = self.cell.value().filter(|_| left < 1.0) else { return self };
+        let clip = |value: f64| match self.cell.unit.more_is_better() {
+            true => value.min(capacity * left),
+            false => value.max(capacity / left),
+        };
+        let interval = self.interval.map(|Interval { low, high }| Interval { low: clip(low), high: clip(high) });
+        Estimate { value: clip(self.value), interval, ..self }
+    }
+
     /// The number as it was measured, neither divided by threads nor by the share that a quota leaves.
     pub fn unscaled(&self) -> Self {
         Estimate { divisor: 1.0, ..self.scaled(self.divisor) }

@@ -14,6 +14,15 @@ pub enum Quantity {
     Estimated,
 }
 
+/// Which question the estimates of a report answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// What the hardware can do in each placement.
+    Hardware,
+    /// What this machine, shared as it was, gave each placement.
+    Shared,
+}
+
 /// The share of their time that a CPU quota leaves so many threads; all of it where the number has the quota in it: where it was delivered,
 /// where a quota is measured, and for a program, whose runs have its pauses.
 pub fn left_by_quota(report: &Report, kernel: &str, threads: u64, quantity: Quantity) -> f64 {

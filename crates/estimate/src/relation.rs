@@ -9,7 +9,7 @@ use charz_stats::{
 
 use crate::caveat::{Caveat, Caveats, Effect};
 use crate::estimate::{Estimate, MARGIN};
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, Question};
 
 /// An estimate beside another: what it loses.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -101,12 +101,14 @@ pub struct Peers<'a> {
     pub(crate) machine: &'a Machine,
     /// Whether the kernel does what a core does by itself: so many cycles, whatever the clock.
     is_of_the_core: bool,
+    /// Which question their numbers answer.
+    pub(crate) question: Question,
 }
 
 impl<'a> Peers<'a> {
-    pub fn of(report: &'a Report, kernel: &str) -> Self {
+    pub fn of(report: &'a Report, kernel: &str, question: Question) -> Self {
         let is_of_the_core = report.card(kernel).is_some_and(|card| card.family == Family::Compute);
-        Peers { machine: &report.machine, is_of_the_core }
+        Peers { machine: &report.machine, is_of_the_core, question }
     }
 
     /// What a number loses beside the best one. Turbo and the neighbours of a guest move the clock in steps of 4%, and the middle invocation

@@ -4,10 +4,11 @@ use charz_data::report::Unit;
 
 use crate::best::better;
 use crate::estimate::Estimate;
+use crate::quantity::Question;
 use crate::relation::Peers;
 
 impl Peers<'_> {
-    /// The only rule for how many workers are best: the best number, and the fewest workers with which one is shown to lose at most 5% beside
+    /// The only rule for how many workers are best: the best number, and the fewest workers with which one [is near](Self::is_near)
     /// it. Suspect numbers compete too, for the best of those that happen to be `ok` may be far from the best.
     pub fn fewest<'n>(&self, numbers: &[Estimate<'n>]) -> Option<(Estimate<'n>, u64)> {
         let cpus = self.machine.worth() as u64;
@@ -17,12 +18,15 @@ impl Peers<'_> {
         Some((peak, near.map(|number| number.cell.workers).min()?))
     }
 
-    /// Whether a number is shown to lose at most 5% beside the peak; without an interval, whether it loses no more.
+    /// Whether a number is shown to lose at most 5% beside the peak; without an interval, whether it loses no more. What a shared machine
+    /// delivered is seldom known to 5%, and further threads meet its other programs more often: there fewer are near by their number alone.
     pub fn is_near(&self, number: &Estimate<'_>, peak: &Estimate<'_>) -> bool {
         let loss = self.relate(*number, peak);
+        let shown =
+            loss.interval.filter(|_| self.question == Question::Hardware || number.cell.workers > peak.cell.workers);
         std::ptr::eq(number.cell, peak.cell)
             || loss.is_clock()
-            || loss.interval.map_or(loss.share, |found| found.high) <= 1.0 - SATURATED
+            || shown.map_or(loss.share, |found| found.high) <= 1.0 - SATURATED
     }
 }
 

@@ -8,20 +8,11 @@ use crate::best::better;
 use crate::delivered::delivered_share;
 use crate::estimate::Estimate;
 use crate::group::grouped;
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, Question};
 use crate::relation::Peers;
 
 /// The mapping that leaves threads to the operating system.
 pub const AUTO: &str = "auto";
-
-/// Which question the estimates of a report answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
-    /// What the hardware can do in each placement.
-    Hardware,
-    /// What this machine, shared as it was, gave each placement.
-    Shared,
-}
 
 /// The estimates of a report, in the order of its cells.
 ///
@@ -70,6 +61,7 @@ impl<'a> Estimates<'a> {
         let capacity = Estimate::of(cell);
         let counts = is_delivered && (is_shared || capacity.is_some());
         let estimate = match cell.delivered.filter(|_| counts) {
+            Some(delivered) if is_shared => Estimate::delivered(cell, delivered).within_quota(self.report),
             Some(delivered) => Estimate::delivered(cell, delivered),
             None if is_of_copies(self.report, cell) => capacity?.per_thread(),
             None => capacity?,
@@ -124,7 +116,7 @@ impl<'a> Estimates<'a> {
 
     /// How the estimates of a kernel are compared.
     pub fn peers(&self, kernel: &str) -> Peers<'a> {
-        Peers::of(self.report, kernel)
+        Peers::of(self.report, kernel, self.question)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where threads had less than their capacity: which advice holds for the machine as it was.
 
 use charz_data::report::Cell;
-use charz_estimate::{Estimate, Estimates, NEARLY_ALL, Quantity, Relation, Series, delivered_share};
+use charz_estimate::{Estimate, Estimates, MARGIN, NEARLY_ALL, Quantity, Relation, Series, delivered_share};
 
 use super::{Advice, Load};
 
@@ -62,12 +62,20 @@ pub(super) fn as_shared<'a>(
     let is_as_good = |loss: &Relation<'_>| loss.interval.is_some_and(|found| found.high <= AS_GOOD);
     match loses {
         Some(loss) if is_same || is_as_good(&loss) => with(hardware, Holds::Same),
-        Some(loss) if is_likely(&loss) => {
+        Some(loss) if is_likely(&loss) || (here.best.cell.workers < own.workers && is_open(&loss)) => {
             let (is_one_of_several, doubtful) = (hardware.is_one_of_several, here.doubtful || !loss.is_shown());
             with(Advice { is_one_of_several, doubtful, ..here }, Holds::Differs(loss))
         }
+        Some(loss) if loss.share <= MARGIN && !loss.is_forbidden() && !loss.is_doubtful() => {
+            with(hardware, Holds::Same)
+        }
         _ => with(hardware, Holds::Open(here.best)),
     }
+}
+
+/// Whether it may be a loss, and may be none: of such placements the one with fewer threads meets other programs less often.
+fn is_open(loss: &Relation<'_>) -> bool {
+    !loss.is_forbidden() && !loss.is_doubtful() && loss.interval.is_some_and(|found| found.high > AS_GOOD)
 }
 
 /// Whether a loss is there with odds of five to one: it is further above nothing than the low end of its interval is below it, which of a
@@ -133,6 +141,14 @@ mod tests {
             let (mapping, threads, quantity, holds) = expected;
             assert_eq!(advised(cells), (mapping.to_owned(), threads, quantity, holds), "{bound} {auto} {alone}");
         }
+    }
+
+    /// Other programs are met less often by fewer threads, so these are taken though more of them may deliver more.
+    #[test]
+    fn of_placements_that_delivered_about_as_much_the_one_with_fewest_threads_is_advised() {
+        let wide = |cell: Cell| cell.within(0.06);
+        let cells = vec![given("rr", 2, 4.0, 0.5), wide(given(AUTO, 2, 4.0, 0.72)), wide(given("rr", 1, 2.8, 1.0))];
+        assert_eq!(advised(cells), ("rr".to_owned(), 1, Quantity::Delivered, "differs"));
     }
 
     /// What others took doubts the capacity, and is part of what was delivered; where a thread was is part of neither.
