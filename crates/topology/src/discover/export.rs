@@ -10,14 +10,16 @@ use std::fmt::Write as _;
 use hwlocality::Topology;
 use hwlocality::object::TopologyObject;
 use hwlocality::object::types::ObjectType;
-use hwlocality::topology::builder::BuildFlags;
+use hwlocality::topology::builder::{BuildFlags, TypeFilter};
 use hwlocality::topology::export::xml::XMLExportFlags;
 
 use super::describe::machine_xml;
 use super::inclusive::{INCLUSIVE, number};
 use super::kinds;
-use super::notation::{ALU_GROUPS, DOUBT, NODE_CPUS, STATED, distances, mask};
-use super::{ELSEWHERE, Source, discover, from_the_kernel, is_unreadable, load, load_synthetic, synthetic, what, xml};
+use super::notation::{ALU_GROUPS, DOUBT, NODE_CPUS, STATED, distances, info, mask, unused_identity};
+use super::{
+    ELSEWHERE, Source, devices, discover, from_the_kernel, is_unreadable, load, load_synthetic, synthetic, what, xml,
+};
 use crate::{Access, AluSource, Cache, Error, Machine, cpulist};
 
 /// The largest synthetic machine that hwloc itself is given: it takes a second for it, and minutes for some that are larger.
@@ -75,7 +77,7 @@ fn export(source: &Source, measured: &[Access]) -> Result<String, String> {
     }
     text = with_memory_side_caches(text, &machine);
     if *source == Source::ThisMachine {
-        text = with_corrections(text, &machine);
+        text = devices::written(&with_corrections(text, &machine), &machine);
     }
     if matches!(source, Source::Synthetic(_)) && machine.alu == AluSource::Stated {
         let groups = machine.strands.iter().map(|strand| strand.alu + 1).max().unwrap_or(1);
@@ -118,8 +120,7 @@ fn with_kinds(text: String, machine: &Machine) -> String {
 /// The text with the doubts of the machine, and the CPUs of the NUMA nodes that hwloc has somewhere else: its tree cannot express nodes
 /// that cross other parts.
 fn with_corrections(mut text: String, machine: &Machine) -> String {
-    let told = |name: &str, value: &str| format!("<info name=\"{name}\" value=\"{}\"/>\n", xml::escaped(value));
-    let lines = machine.doubts.iter().map(|doubt| told(DOUBT, doubt)).filter(|line| !text.contains(line.trim_end()));
+    let lines = machine.doubts.iter().map(|doubt| info(DOUBT, doubt)).filter(|line| !text.contains(line.trim_end()));
     let doubts: String = lines.collect();
     if let Some((before, after)) = text.split_once(">\n    ").filter(|_| !doubts.is_empty()) {
         text = format!("{before}>\n{doubts}    {after}");
@@ -138,7 +139,7 @@ fn with_corrections(mut text: String, machine: &Machine) -> String {
             continue;
         }
         let cpus = cpulist::print(&own.iter().map(|id| *id as u32).collect::<Vec<_>>());
-        let info = told(NODE_CPUS, &cpus);
+        let info = info(NODE_CPUS, &cpus);
         text = match tag.strip_suffix('/') {
             Some(tag) => format!("{before}{start}{tag}>{info}</object>{after}"),
             None => format!("{before}{start}{tag}>\n{info}{after}"),
@@ -149,8 +150,7 @@ fn with_corrections(mut text: String, machine: &Machine) -> String {
 
 /// The text with the memory-side caches around their nodes: hwloc is not asked for them, see [`xml::memory_side_caches`].
 fn with_memory_side_caches(mut text: String, machine: &Machine) -> String {
-    let identities = text.split(" gp_index=\"").skip(1).filter_map(|rest| rest.split('"').next()?.parse::<u64>().ok());
-    let mut identity = identities.max().unwrap_or(0);
+    let mut identity = unused_identity(&text);
     for node in &machine.numa_nodes {
         let (Some(id), Some(bytes)) = (node.os_id, node.memory_side_cache_bytes) else { continue };
         let start = format!("<object type=\"NUMANode\" os_index=\"{id}\"");
@@ -192,7 +192,8 @@ fn whole(source: &Source) -> Result<Topology, String> {
         Source::File(path) => {
             let text = xml::read(path)?;
             load(BuildFlags::INCLUDE_DISALLOWED, |builder| {
-                builder.from_xml(&text).map_err(|_| "hwloc refuses it".into())
+                let builder = builder.from_xml(&text).map_err(|_| "hwloc refuses it")?;
+                builder.with_io_type_filter(TypeFilter::KeepAll).map_err(|error| error.to_string())
             })
         }
         Source::Synthetic(text) => {

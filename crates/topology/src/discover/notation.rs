@@ -7,8 +7,22 @@ pub(super) const STATED: &str = "stated";
 /// The info of the Machine with a doubt; one for each.
 pub(super) const DOUBT: &str = "CharzDoubt";
 
-/// The info of a NUMANode whose CPUs hwloc has somewhere else: a list of them.
+/// The info of a NUMANode or of a device whose CPUs are those of no object around it: a list of them.
 pub(super) const NODE_CPUS: &str = "CharzCPUs";
+
+/// The subtype of an accelerator that is no GPU: hwloc has one type for both.
+pub(super) const ACCELERATOR: &str = "Accelerator";
+
+/// A line with an info.
+pub(super) fn info(name: &str, value: &str) -> String {
+    format!("<info name=\"{name}\" value=\"{}\"/>\n", super::xml::escaped(value))
+}
+
+/// The largest identity of an object of a text; those beyond it are unused.
+pub(super) fn unused_identity(text: &str) -> u64 {
+    let all = text.split(" gp_index=\"").skip(1).filter_map(|rest| rest.split('"').next()?.parse().ok());
+    all.max().unwrap_or(0)
+}
 
 /// A matrix of distances between the nodes with these ids, row by row, of a kind of hwloc/distances.h.
 pub(super) fn distances(name: &str, kind: u8, ids: &[usize], values: impl Iterator<Item = u64>) -> String {

@@ -4,6 +4,7 @@ use charz_system::devices::Found;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use super::super::notation::{ACCELERATOR, NODE_CPUS};
 use super::object::attributes;
 use super::set::Set;
 use crate::{DeviceKind, cpulist};
@@ -85,6 +86,10 @@ fn enter(start: &BytesStart<'_>, mut inside: Open, found: &mut Vec<Building>) ->
             let own = value("cpuset").and_then(Set::read).map(|set| set.ids()).filter(|ids| !ids.is_empty());
             inside = Open { cpus: own.map(|ids| cpulist::print(&ids)).or(inside.cpus), root: None, device: None };
         }
+        ("info", _) if value("name") == Some(NODE_CPUS) => {
+            let own = inside.device.map(|device| &mut found[device].found.cpus);
+            own.into_iter().for_each(|own| *own = value("value").map(str::to_owned));
+        }
         ("info", _) => {
             let at = ["PCIVendor", "PCIDevice", "Model"].iter().position(|name| value("name") == Some(name));
             if let (Some(device), Some(at)) = (inside.device, at) {
@@ -118,6 +123,7 @@ impl Building {
         let kind = match kind {
             Some("0") if subtype == Some("Removable Media Device") => return,
             Some("0") => DeviceKind::Disk,
+            Some("5") if subtype == Some(ACCELERATOR) => DeviceKind::Accelerator,
             Some("1" | "5") => DeviceKind::Gpu,
             Some("2") => DeviceKind::Nic,
             Some("3") => DeviceKind::InfiniBand,
