@@ -40,6 +40,11 @@ fn small() -> Truth {
     cores(4, |at| Core { package: 0, node: 0, l3: 0, l2: at, kind: 0, groups: vec![2] })
 }
 
+/// A guest on two L3 of 8 cores, which is claimed to have one.
+fn split() -> Truth {
+    cores(16, |at| Core { package: 0, node: 0, l3: at / 8, l2: at, kind: 0, groups: vec![1] })
+}
+
 /// A name, and what makes the machine.
 type Named = (&'static str, fn() -> Truth);
 
@@ -157,6 +162,19 @@ fn hidden_siblings_are_found() {
     assert_eq!(ids(&audit.machine), ids(&truth.claim()));
     assert_eq!(ids(&read_back(&audit.machine)), ids(&truth.claim()));
     assert!(audit.machine.caches.iter().all(|cache| cache.strands > 0));
+}
+
+/// A cache that is two by the latencies of all pairs is contradicted where its halves meet; nothing else is.
+#[test]
+fn a_cache_that_is_two_is_contradicted() {
+    let truth = split();
+    let mut claim = truth.claim();
+    let first = claim.strands[0].caches[1];
+    claim.strands.iter_mut().for_each(|strand| strand.caches[1] = first);
+    let audit = audit(&claim, 5, &mut Model::new(&truth, 5));
+    let wrong: Vec<_> = audit.relations.iter().filter(|relation| relation.is_contradicted()).collect();
+    let pairs: Vec<_> = wrong.iter().map(|relation| (relation.kind, relation.a, relation.b)).collect();
+    assert_eq!(pairs, [(Kind::Cache(3), Some(7), Some(8)), (Kind::Cache(3), Some(0), Some(15))]);
 }
 
 /// A guest whose cores are two strands each, but not the two that it claims: claimed and found pairs link all of its strands.

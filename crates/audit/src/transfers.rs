@@ -1,11 +1,11 @@
 //! The last level of caches, and packages, by the time in which a line goes from a core to another.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::caches::{Pair, across, cache_of, last_level, ring};
 use super::cores::Cores;
 use super::design::ordered;
-use super::layout::limit;
+use super::layout::{Latencies, layout, limit};
 use super::relation::{Evidence, Figure, Kind, Reason, Relation, confidence};
 use super::{Bench, Probe, median};
 
@@ -17,6 +17,8 @@ const OF_MEMORY: f64 = 0.5;
 const AGAIN: usize = 2;
 /// How often a transfer that was disturbed is tried.
 const ATTEMPTS: usize = 4;
+/// Of up to so many CPUs that are claimed to share one cache, all pairs are measured: 276, in some 8 s.
+const FEW: usize = 24;
 /// The noise of a time that was measured once, as a fraction.
 const NOISE: f64 = 0.02;
 
@@ -109,11 +111,14 @@ fn classify(bench: &mut Bench<'_>, times: &mut Times, kind: Kind, near: &[Pair],
     }
     let limit = match (times.typical(near), times.typical(far)) {
         (Some(near), Some(far)) => limit(near, far).map_or(Limit::None(Reason::AsLong), Limit::Between),
-        (Some(_), None) => {
-            let first = near[0].0;
-            let memory = median((0..AGAIN).filter_map(|_| bench.measure(Probe::Memory, &[first]).pop().flatten()));
-            memory.map_or(Limit::None(Reason::MemoryUnknown), |ns| Limit::Memory(ns * OF_MEMORY))
-        }
+        (Some(_), None) => shown_limit(bench, times, kind, near).map_or_else(
+            || {
+                let first = near[0].0;
+                let memory = median((0..AGAIN).filter_map(|_| bench.measure(Probe::Memory, &[first]).pop().flatten()));
+                memory.map_or(Limit::None(Reason::MemoryUnknown), |ns| Limit::Memory(ns * OF_MEMORY))
+            },
+            Limit::Between,
+        ),
         (None, Some(_)) => Limit::None(Reason::NoneShares),
         (None, None) => Limit::None(Reason::NotMeasured),
     };
@@ -129,6 +134,33 @@ fn classify(bench: &mut Bench<'_>, times: &mut Times, kind: Kind, near: &[Pair],
         }
     }
     claims.iter().map(|(pair, claimed)| relation(bench, times, kind, *pair, *claimed, &limit)).collect()
+}
+
+/// The limit of the outermost level that latencies show among CPUs that are claimed to share one cache, and that no claimed cache below
+/// explains. Kinds of core have latencies of their own, so of several kinds nothing is inferred.
+fn shown_limit(bench: &mut Bench<'_>, times: &mut Times, kind: Kind, near: &[Pair]) -> Option<f64> {
+    let Kind::Cache(claimed) = kind else { return None };
+    let strands: Vec<usize> =
+        near.iter().flat_map(|(a, b)| [*a, *b]).collect::<BTreeSet<usize>>().into_iter().collect();
+    let kinds: BTreeSet<Option<u32>> = strands.iter().map(|at| bench.strands[*at].kind).collect();
+    if strands.len() > FEW || kinds.len() > 1 {
+        return None;
+    }
+    let pairs = || strands.iter().flat_map(|a| strands.iter().filter(move |b| a < *b).map(|b| (*a, *b)));
+    for pair in pairs() {
+        if !times.0.contains_key(&pair) {
+            times.measure(bench, pair);
+        }
+    }
+    let known = pairs().filter_map(|(a, b)| Some(([a as u32, b as u32], times.of(&(a, b))?)));
+    let found = layout(&Latencies::of(known));
+    let shares_below = |a: usize, b: usize| {
+        let of = |level| (cache_of(bench, a, level), cache_of(bench, b, level));
+        (1..claimed).any(|level| matches!(of(level), (Some((a, _)), Some((b, _))) if a == b))
+    };
+    let is_new = |group: &Vec<u32>| group[1..].iter().any(|at| !shares_below(group[0] as usize, *at as usize));
+    let level = found.levels.iter().rev().find(|level| level.groups.iter().any(is_new))?;
+    limit(level.within, level.across)
 }
 
 fn relation(bench: &Bench<'_>, times: &Times, kind: Kind, pair: Pair, claimed: bool, limit: &Limit) -> Relation {
