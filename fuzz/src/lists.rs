@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use charz::parsers as parsers_of_tables;
 use charz_topology::{Machine, Mapping, Order, Source, cpulist, discover, parse_mappings, parsers, place};
 
 use super::assert_readable;
@@ -16,6 +17,28 @@ pub(super) fn cpulist(data: &[u8]) {
             assert!(!ids.is_empty() && ids.len() <= 2 * (cpulist::MAX_ID as usize + 1), "{} ids", ids.len());
             assert!(ids.iter().all(|id| *id <= cpulist::MAX_ID));
             assert_eq!(cpulist::parse(&cpulist::print(&ids)), Ok(ids));
+        }
+    }
+}
+
+/// Levels lie inside each other, so there are fewer of them than CPUs. Of large squares libFuzzer would find nothing but that they take long.
+pub(super) fn latencies(data: &[u8]) {
+    let Some(text) = str::from_utf8(data).ok().filter(|text| text.len() < 4096) else { return };
+    match parsers_of_tables::latencies(text) {
+        Err(reason) => assert_readable(&reason),
+        Ok((cpus, levels)) => assert!(cpus > 1 && levels < cpus, "{levels} levels of {cpus} CPUs"),
+    }
+}
+
+/// What is read of a table are numbers above 0, and reads back.
+pub(super) fn sizes(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    match parsers_of_tables::latency_by_size(text) {
+        Err(reason) => assert_readable(&reason),
+        Ok(points) => {
+            assert!(points.iter().all(|(_, ns)| ns.is_finite() && *ns > 0.0));
+            let printed: String = points.iter().map(|(size, ns)| format!("{size},{ns}\n")).collect();
+            assert_eq!(parsers_of_tables::latency_by_size(&printed), Ok(points));
         }
     }
 }

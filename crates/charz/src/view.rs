@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod config;
+pub(crate) mod disk;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod kernels;

@@ -15,6 +15,9 @@ pub mod user_program;
 // The machine before a sweep.
 pub mod doctor;
 
+// Disks, as the nodes reach them.
+pub mod disk;
+
 // Files: results survive any abnormal end of the program.
 pub mod atomic_file;
 pub mod journal;

@@ -120,6 +120,26 @@ pub fn read(root: &Path) -> Vec<Found> {
     shown.into_iter().map(|(_, device)| device.clone()).collect()
 }
 
+/// The names of the disks that hold what is on a device with these numbers, below a root: of a partition that of its disk, of a volume over
+/// several disks those of all. Empty where the kernel names none, as of a network's file system.
+#[must_use]
+pub fn disks_of(root: &Path, [major, minor]: [u32; 2]) -> Vec<String> {
+    let Ok(place) = fs::canonicalize(root.join(format!("sys/dev/block/{major}:{minor}"))) else { return Vec::new() };
+    let (mut open, mut found) = (vec![place], Vec::new());
+    // A volume lies on others a few times, and never on itself.
+    while let Some(place) = open.pop().filter(|_| found.len() < MOST) {
+        let below = entries(&place.join("slaves"));
+        let whole = if place.join("partition").exists() { place.parent() } else { Some(&*place) };
+        match (below.is_empty(), whole.and_then(name)) {
+            (true, Some(own)) => found.push(own),
+            _ => open.extend(below.iter().filter_map(|entry| fs::canonicalize(entry).ok())),
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
 /// The type of a network interface of InfiniBand, `ARPHRD_INFINIBAND` of linux/if_arp.h.
 const INFINIBAND: u32 = 32;
 

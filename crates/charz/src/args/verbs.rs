@@ -126,7 +126,9 @@ pub(super) enum Verb {
     /// The result is the report of a sweep with a mapping such as list:0-7 for each node of threads and a place such as node:1 for
     /// each of memory: charz sweep --resume finishes it, charz render shows it again, and charz topo --measured REPORT
     /// --format xml writes it where lstopo finds it.
-    #[command(after_help = "Examples:\n  charz numa\n  charz numa --size 1GiB --pages 2m")]
+    ///
+    /// --disk FILE times reads of the file's disk from each node, and compares the nearest one with the node that the kernel states.
+    #[command(after_help = "Examples:\n  charz numa\n  charz numa --size 1GiB --pages 2m\n  charz numa --disk big.bin")]
     Numa(NumaArgs),
     /// Measure which CPUs share cores, caches and memory, and check the system's topology
     #[command(after_help = "Examples:\n  charz audit\n  charz audit --budget 30s --write measured.xml")]

@@ -1,5 +1,6 @@
 //! Core-to-core latencies out of a file: a matrix in text, or a report of charz.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 
@@ -39,14 +40,7 @@ pub(super) fn infer(path: &Path, claim: &Source) -> Result<Levels, Error> {
         }
         (parse(&text).map_err(refuse)?, None)
     };
-    let latencies = Latencies::of(pairs);
-    match latencies.len() {
-        0 | 1 => return Err(refuse(" has no latency of two CPUs".to_owned())),
-        cpus if cpus > MOST_CPUS => {
-            return Err(refuse(format!(" has {cpus} CPUs; at most {MOST_CPUS} are compared")));
-        }
-        _ => {}
-    }
+    let latencies = of_few(pairs).map_err(refuse)?;
     let claim = if *claim == Source::ThisMachine { own } else { Some(discover(claim)?) };
     levels(latencies, claim.as_ref(), &path.display().to_string()).map_err(|why| refuse(format!(": {why}")))
 }
@@ -63,6 +57,22 @@ fn levels(latencies: Latencies, claim: Option<&Machine>, source: &str) -> Result
     let contradictions = claim.map(|claim| layout.compare(claim));
     machine.doubts = doubts(&layout, contradictions.as_deref().unwrap_or_default());
     Ok(Levels { latencies, layout, machine, contradictions })
+}
+
+/// Latencies of two CPUs or more, and of no more than are compared: a file can name far more than a square of them has room for.
+fn of_few(pairs: Pairs) -> Result<Latencies, String> {
+    let cpus = pairs.iter().flat_map(|(pair, _)| *pair).collect::<BTreeSet<u32>>().len();
+    match cpus {
+        0 | 1 => Err(" has no latency of two CPUs".to_owned()),
+        _ if cpus > MOST_CPUS => Err(format!(" has {cpus} CPUs; at most {MOST_CPUS} are compared")),
+        _ => Ok(Latencies::of(pairs)),
+    }
+}
+
+/// How many CPUs a text has, and in how many levels they are.
+pub(crate) fn from_text(text: &str) -> Result<(usize, usize), String> {
+    let levels = levels(of_few(parse(text)?)?, None, "text")?;
+    Ok((levels.latencies.len(), levels.layout.levels.len()))
 }
 
 /// The latencies of the first kernel that hands a line from CPU to CPU, with lines on the node of the first CPU.

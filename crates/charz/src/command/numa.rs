@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
+use std::path::PathBuf;
 
 use charz_data::report::MemoryHome;
 use charz_data::{MemoryPolicy, Params, params};
@@ -20,11 +21,16 @@ use charz_render::formats::Format;
 pub struct Options {
     /// The sweep, whose mappings, numbers of workers and places of memory are still to be filled in.
     pub new: New,
+    /// A file whose disk is read from each node, in place of the sweep.
+    pub disk: Option<PathBuf>,
     pub format: &'static Format,
 }
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    let Options { new, format } = options;
+    let Options { new, disk, format } = options;
+    if let Some(file) = disk {
+        return super::disk::run(file, format.name == charz_render::formats::JSON.name, out);
+    }
     let kernels = |_: &Machine, _: &Limits| Ok(new.request.kernels.clone());
     sweep::measure(new, *format, out, kernels, |_, machine, limits, predictor| {
         if machine.nodes_for_memory().len() < 2 {

@@ -67,7 +67,7 @@ impl Column {
 
 /// Rows of a size and a latency: with a heading, or the two as the first columns. Sizes are in bytes unless they or the heading have a
 /// unit. Errors begin with the line, if one is wrong.
-fn parse(text: &str) -> Result<Vec<Point>, String> {
+pub(crate) fn parse(text: &str) -> Result<Vec<Point>, String> {
     let lines = text.trim_start_matches('\u{feff}').lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let (mut columns, mut machine, mut points) = (Vec::new(), None, Vec::new());
