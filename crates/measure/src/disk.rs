@@ -73,7 +73,10 @@ pub fn read_from_each_node(path: &Path, machine: &Machine, binder: &Binder, seed
                 read(&file, blocks, seed).map_err(|error| format!("{shown}: {error}"))
             };
             // A thread of its own: where it runs and puts memory ends with it.
-            let times = thread::scope(|scope| scope.spawn(round).join()).map_err(|_| "a reading thread ended")??;
+            let times = thread::scope(|scope| {
+                let reader = thread::Builder::new().spawn_scoped(scope, round).map_err(|error| error.to_string())?;
+                reader.join().map_err(|_| "a reading thread ended".to_owned())?
+            })?;
             *count += times.len();
             medians.extend(charz_stats::median(times));
         }
@@ -88,15 +91,15 @@ pub fn read_from_each_node(path: &Path, machine: &Machine, binder: &Binder, seed
 
 /// The file past the page cache, and its blocks.
 fn open(path: &Path) -> Result<(File, u64), String> {
+    let about = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if !about.is_file() {
+        return Err("it is no file".to_owned());
+    }
     let file = OpenOptions::new().read(true).custom_flags(OFlags::DIRECT.bits() as i32).open(path);
     let file = file.map_err(|error| match error.raw_os_error() == Some(rustix::io::Errno::INVAL.raw_os_error()) {
         true => "its file system reads nothing past the page cache; name a file on the disk itself".to_owned(),
         false => error.to_string(),
     })?;
-    let about = file.metadata().map_err(|error| error.to_string())?;
-    if !about.is_file() {
-        return Err("it is no file".to_owned());
-    }
     if about.len() < LEAST_BYTES {
         return Err(format!("it has {} bytes; name a file of {} MiB or more", about.len(), LEAST_BYTES >> 20));
     }

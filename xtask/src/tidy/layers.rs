@@ -171,7 +171,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         &["parsers", "fixtures"],
         &["sweep"],
         &["plan"],
-        &["predict", "doctor"],
+        &["predict", "doctor", "disk"],
         &["invoke"],
         &["user_program"],
         &["harness", "limits"],

@@ -132,13 +132,10 @@ impl Graph {
                     .flat_map(|((one, other), _)| [*one, *other])
                     .collect();
             };
-            for cpu in 0..self.cpus {
-                let row = cpu * self.cpus;
-                net[row + one] += std::mem::take(&mut net[row + other]);
-                if of[cpu] == other {
-                    of[cpu] = one;
-                }
+            for row in net.chunks_exact_mut(self.cpus) {
+                row[one] += std::mem::take(&mut row[other]);
             }
+            of.iter_mut().filter(|group| **group == other).for_each(|group| *group = one);
         }
     }
 

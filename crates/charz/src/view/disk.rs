@@ -55,7 +55,7 @@ impl Disk {
 
 pub fn write(disk: &Disk, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let on = match disk.names.is_empty() {
-        true => String::new(),
+        true => ", which is on no disk that the kernel names,".to_owned(),
         false => format!(" on {}", plain(&disk.names.join(", "))),
     };
     let head = format!(
