@@ -1,5 +1,6 @@
 //! Starting other programs and waiting for them.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -49,6 +50,13 @@ pub fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let system = ["/usr/sbin", "/sbin", "/usr/local/sbin"].map(PathBuf::from);
     std::env::split_paths(&path).chain(system).map(|folder| folder.join(program)).find(|file| is_program(file))
+}
+
+/// The variable PATH with a folder before all others.
+pub fn path_with(folder: PathBuf) -> Outcome<OsString> {
+    let own = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&own)));
+    path.map_err(|error| Failure::environment(format!("the path of programs cannot be extended: {error}")))
 }
 
 pub fn is_root() -> bool {

@@ -1,4 +1,5 @@
-//! `readers`: each export of charz, opened by the program that it is for: pandas, prometheus_client, junitparser, and hyperfine's scripts.
+//! `readers`: each export of charz, opened by the program that it is for: pandas, prometheus_client, junitparser, and hyperfine's scripts;
+//! and the examples in Python of the documents.
 //!
 //! The programs come from the registries of Python and of Rust, so this needs a network, and is a part of the night.
 
@@ -15,12 +16,15 @@ const READ: &str = include_str!("readers/read.py");
 /// What it imports, and what hyperfine's scripts do.
 const PACKAGES: [&str; 5] = ["junitparser", "matplotlib", "numpy", "pandas", "prometheus_client"];
 
+/// Pages whose examples in Python are run beside the exports, which have the names that the pages give them.
+const PAGES: [&str; 2] = ["docs/other-tools.md", "docs/report-format.md"];
+
 /// The package of hyperfine has its scripts.
 const HYPERFINE: &str = "1.20.0";
 
 /// The exports: the words of charz, and the file that takes its standard output.
 const EXPORTS: [(&[&str], &str); 11] = [
-    (&["render", "report.json", "--format", "csv"], "report.csv"),
+    (&["render", "report.json", "--format", "csv"], "table.csv"),
     (&["render", "report.json", "--format", "openmetrics"], "report.prom"),
     (&["render", "report.json", "--format", "bmf"], "bmf.json"),
     (&["render", "report.json", "--format", "bigger-is-better"], "bigger-is-better.json"),
@@ -47,9 +51,25 @@ pub fn start(words: &[String]) -> Outcome {
     _ = fs::remove_dir_all(&exports);
     fs::create_dir_all(&exports).map_err(|error| Failure::io(format!("create {exports:?}"), &error))?;
     export(&exports)?;
-    let mut read = Command::new(python);
+    let mut read = Command::new(&python);
     read.env("MPLBACKEND", "Agg").args([OsStr::new("-c"), READ.as_ref()]).arg(&exports).arg(scripts);
-    process::run(&mut read)
+    process::run(&mut read)?;
+    PAGES.iter().try_for_each(|page| examples(page, &python, &exports))
+}
+
+/// Runs the examples of a page, with charz on the path.
+fn examples(page: &str, python: &Path, folder: &Path) -> Outcome {
+    let file = workspace::root().join(page);
+    let text = fs::read_to_string(&file).map_err(|error| Failure::io(format!("read {file:?}"), &error))?;
+    let path = process::path_with(workspace::built("debug"))?;
+    let blocks: Vec<&str> =
+        text.split("```python\n").skip(1).filter_map(|rest| rest.split_once("```")).map(|(block, _)| block).collect();
+    for block in &blocks {
+        let mut run = Command::new(python);
+        process::read(run.current_dir(folder).env("PATH", &path).args(["-c", block, "report.json"]))?;
+    }
+    println!("{page}: {} examples in Python", blocks.len());
+    Ok(())
 }
 
 /// The interpreter of an environment that has the packages.

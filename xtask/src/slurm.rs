@@ -1,6 +1,5 @@
 //! `slurm`: the guide for many nodes on a real Slurm of four nodes, on this machine.
 
-use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -43,10 +42,7 @@ fn bash(script: &Path) -> Command {
 
 /// The program is found as a user's would be.
 fn guide(scripts: &Path, folder: &Path) -> Outcome<Command> {
-    let own = env::var_os("PATH").unwrap_or_default();
-    let path = env::join_paths([workspace::built("release")].into_iter().chain(env::split_paths(&own)));
-    let path =
-        path.map_err(|error| Failure::environment(format!("the path of programs cannot be extended: {error}")))?;
+    let path = process::path_with(workspace::built("release"))?;
     let mut command = bash(&scripts.join("guide.sh"));
     command.arg(workspace::root()).current_dir(folder.join("work"));
     command.env("PATH", path).env("SLURM_CONF", folder.join("slurm.conf"));

@@ -5,10 +5,12 @@ use std::io::{self, Write};
 
 use super::look::TerminalStyle;
 use super::outline::Block;
+use super::picture::svg;
 use super::report::csv::{harmless, number, record};
 use super::verdicts::{self, Case, Outcome, Suite};
 use super::{grid, html, json, markdown, term};
-use charz_analysis::page::{Source, of_comparison};
+use charz_analysis::figure::{Axis, Body, Figure, Plot, Quantity, Scale};
+use charz_analysis::page::{Source, VERSUS, of_comparison};
 use charz_claims::compare::{Comparison, Row, Side, Verdict};
 use charz_data::Arrange;
 use charz_data::escape::counted;
@@ -52,6 +54,11 @@ pub const FORMATS: &[Format] = &[
         write: |compared, look, out| {
             html::write(&of_comparison(&compared.reports, compared.comparison, compared.asides), look, out)
         },
+    },
+    Format {
+        name: "svg",
+        about: "how many times as fast each configuration is, with its interval, as a picture",
+        write: |compared, _, out| picture(compared, out),
     },
     Format {
         name: "csv",
@@ -99,6 +106,19 @@ fn suite(comparison: &Comparison<'_>) -> Suite {
     cases.arrange_by_key(|case| case.outcome != Outcome::Failed && case.outcome != Outcome::Open);
     let answer = format!("{} {}", words::sentence(comparison, new), words::rule(comparison));
     Suite { name: "charz compare", answer, cases }
+}
+
+/// The figure of the page alone, with what is compared in its title; without any effect its frame is empty.
+fn picture(Compared { reports, comparison, asides }: &Compared<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let page = of_comparison(reports, comparison, asides);
+    let nothing = || {
+        let axis = |name: &str| Axis::new(name, Quantity::Plain, Scale::Linear);
+        let body = Body::Dots(Plot::new(axis("configuration"), axis("times as fast"), Vec::new()));
+        Figure { id: VERSUS.into(), title: "Performance".into(), about: Vec::new(), body, table: None }
+    };
+    let figure = page.figures().find(|figure| figure.id == VERSUS).cloned().unwrap_or_else(nothing);
+    let title = format!("{}: {}", figure.title, comparison.quantity.name());
+    svg(&Figure { title, ..figure }, out)
 }
 
 /// The columns of the table as numbers in base units; ratios are of performance, above 1 is better.

@@ -27,7 +27,7 @@ def near(found, expected):
 
 
 def of_pandas():
-    table = pandas.read_csv(folder / "report.csv")
+    table = pandas.read_csv(folder / "table.csv")
     near(table["value"].dropna(), values)
     assert not [name for name in table if table[name].isna().all() and name not in ("low", "high")]
     compared = pandas.read_csv(folder / "compare.csv")

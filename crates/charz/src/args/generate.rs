@@ -146,44 +146,76 @@ pub fn shells() -> impl Iterator<Item = (String, Shell)> {
 pub fn completions(shell: Shell, spelled: &Command) -> Vec<u8> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut spelled.clone(), "charz", &mut text);
-    let more = match shell {
-        Shell::Bash => BASH.replace("{commands}", &verbs_with(spelled, &REPORTS).collect::<Vec<_>>().join("|")),
-        Shell::Fish => fish(spelled),
-        _ => String::new(),
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let with_more = match shell {
+        Shell::Bash => text + &BASH.replace("{commands}", &reading(spelled).join("|")).replace("{hosts}", HOSTS),
+        Shell::Fish => text + &fish(spelled),
+        // The file ends with the call of what it defines.
+        Shell::Zsh => text
+            .replacen("\n_charz() {", &format!("{}_charz() {{", ZSH.replace("{hosts}", HOSTS)), 1)
+            .replace(":NAME=PRICE:_default", ":NAME=PRICE:_charz_hosts"),
+        _ => text,
     };
-    text.extend(more.into_bytes());
-    text
+    with_more.into_bytes()
 }
 
 /// Arguments that are reports.
 const REPORTS: [&str; 5] = ["report", "reports", "base", "new", "more"];
 
-/// The commands with an argument of such a name.
-fn verbs_with<'a>(spelled: &'a Command, ids: &'a [&str]) -> impl Iterator<Item = &'a str> {
-    let has = |verb: &&Command| verb.get_positionals().any(|arg| ids.contains(&arg.get_id().as_str()));
-    spelled.get_subcommands().filter(has).map(Command::get_name)
+fn reads_reports(command: &Command) -> bool {
+    command.get_positionals().any(|arg| REPORTS.contains(&arg.get_id().as_str()))
 }
 
-/// Behind what is generated: the last word of a list, and reports in this folder.
+/// The commands with reports among their arguments, as patterns of bash: the verb and what is typed behind it.
+fn reading(spelled: &Command) -> Vec<String> {
+    let pattern = |words: &[&str]| format!("\"{} \"*", words.join(" "));
+    let of = |verb: &Command| {
+        let own = reads_reports(verb).then(|| pattern(&[verb.get_name()]));
+        let below = verb.get_subcommands().filter(|task| reads_reports(task));
+        own.into_iter().chain(below.map(|task| pattern(&[verb.get_name(), task.get_name()]))).collect::<Vec<_>>()
+    };
+    spelled.get_subcommands().flat_map(of).collect()
+}
+
+/// Takes names of reports, each with a zero byte behind it, and prints the names of their hosts as `--price` takes them.
+const HOSTS: &str = "xargs -0 -r charz fleet show --format csv -- 2>/dev/null | sed '1d;s/,.*/=/' | sort -u";
+
+/// Behind what is generated: the last word of a list, hosts, and reports and folders in this folder.
 const BASH: &str = r#"
 _charz_known() {
-    local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
+    local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}" typed
     if [[ "$word" == *,* && "$before" =~ ^--(kernel|family|mapping)$ ]]; then
         COMP_WORDS[COMP_CWORD]="${word##*,}"
         _charz "$1" "${word##*,}" "$before"
         COMPREPLY=("${COMPREPLY[@]/#/${word%,*},}")
         return 0
     fi
+    if [[ "$before" == --price ]]; then
+        compopt -o nospace
+        COMPREPLY=($(compgen -W "$(for typed in "${COMP_WORDS[@]:2}"; do [[ -f "$typed" ]] && printf '%s\0' "$typed"; done | {hosts})" -- "$word"))
+        return 0
+    fi
     _charz "$@"
-    case "${COMP_WORDS[1]}" in
+    case "${COMP_WORDS[*]:1} " in
         {commands})
             if [[ "$word" != -* && "$before" != -* ]]; then
-                COMPREPLY=($(compgen -W "last" -- "$word") $(compgen -f -X "!*.json" -- "$word") $(compgen -f -X "!*.json.gz" -- "$word"))
+                compopt -o filenames
+                COMPREPLY=($(compgen -W "last" -- "$word") $(compgen -d -- "$word") $(compgen -f -X "!*.json" -- "$word") $(compgen -f -X "!*.json.gz" -- "$word"))
             fi
             ;;
     esac
 }
 complete -F _charz_known -o bashdefault -o default charz
+"#;
+
+/// Before what is generated.
+const ZSH: &str = r#"
+_charz_hosts() {
+    local -a hosts
+    hosts=(${(f)"$(print -rN -- ${^${(Q)words[3,-1]}}(N-.) | {hosts})"})
+    compadd -S '' -a hosts
+}
+
 "#;
 
 /// Behind what is generated, which has no values of arguments that are no options.
@@ -195,8 +227,12 @@ fn fish(spelled: &Command) -> String {
         let words = verb.get_positionals().filter_map(|arg| words(verb.get_name(), arg.get_id().as_str()));
         words.map(|words| line(verb.get_name(), &words.join(" ")))
     });
-    let reports = verbs_with(spelled, &REPORTS).map(|verb| line(verb, "last (__fish_complete_suffix .json)"));
-    known.chain(reports).collect()
+    let reading = spelled.get_subcommands().filter(|verb| reads_reports(verb));
+    let reports = reading.map(|verb| line(verb.get_name(), "last (__fish_complete_suffix .json)"));
+    let hosts = format!(
+        "complete -c charz -n \"__fish_charz_using_subcommand compare\" -l price -x -a \"(path filter -Z -f -- (commandline -opc) | {HOSTS})\"\n"
+    );
+    known.chain(reports).chain([hosts]).collect()
 }
 
 /// `man` is the page of the program, `man-NAME` that of a subcommand, `man-NAME-TASK` that of one below it.
@@ -248,7 +284,10 @@ mod tests {
             let arg = verb.get_arguments().find(|arg| arg.get_id() == id).unwrap();
             assert!(arg.get_possible_values().len() > 3, "{id}");
         }
-        assert!(verbs_with(&grammar, &REPORTS).count() > 3);
+        let reading = reading(&grammar);
+        for command in ["render", "compare", "fleet show", "history add"] {
+            assert!(reading.contains(&format!("\"{command} \"*")), "{command}: {reading:?}");
+        }
     }
 
     #[test]

@@ -115,7 +115,7 @@ pub(super) enum Verb {
     ///
     /// The result is the report of a sweep with a mapping such as list:0,8 for each pair: charz sweep --resume finishes it, charz
     /// render shows it again, and charz compare compares it.
-    #[command(after_help = "Examples:\n  charz c2c\n  charz c2c --cpus 0-3 --mode cas,exchange")]
+    #[command(after_help = "Examples:\n  charz c2c\n  charz c2c --cpus 0-1 --mode cas,exchange")]
     C2c(C2cArgs),
     /// Measure latency and bandwidth between NUMA nodes, as a matrix
     ///
@@ -128,7 +128,7 @@ pub(super) enum Verb {
     /// --format xml writes it where lstopo finds it.
     ///
     /// --disk FILE times reads of the file's disk from each node, and compares the nearest one with the node that the kernel states.
-    #[command(after_help = "Examples:\n  charz numa\n  charz numa --size 1GiB --pages 2m\n  charz numa --disk big.bin")]
+    #[command(after_help = "Examples:\n  charz numa\n  charz numa --size 1GiB --pages thp\n  charz numa --disk big.bin")]
     Numa(NumaArgs),
     /// Measure which CPUs share cores, caches and memory, and check the system's topology
     #[command(after_help = "Examples:\n  charz audit\n  charz audit --budget 30s --write measured.xml")]
@@ -181,7 +181,7 @@ pub(super) enum Verb {
     /// misses points that were left out, and is called unchecked where none was. Intervals hold 90% of published points (89 to 94% by kind of
     /// machine, 91 to 98% unchecked). Under a mapping that was never measured they reach from half to twice the value.
     #[command(
-        after_help = "Examples:\n  charz predict last --mapping compact --threads 6\n  charz predict --table points.tsv --topology 'Package:2 Core:10 PU:1'"
+        after_help = "Examples:\n  charz predict last --mapping compact --threads 2\n  charz predict --table points.tsv --topology 'Package:2 Core:10 PU:1'"
     )]
     Predict(PredictArgs),
     /// Show or convert a report: summary, tables, HTML, SVG, CSV, Markdown, …
@@ -231,7 +231,7 @@ pub(super) enum Verb {
     /// hypervisor), idl, and rundelay (tasks that could run and waited). Numbers a second: intr (interrupts), xcal (calls from other
     /// CPUs: res and cal, which has tlb in it), csw (turns of tasks). What this kernel does not count is named.
     #[command(
-        after_help = "Examples:\n  charz watch 1\n  charz watch --key intr --groups 4 --top 10 5\n  charz watch --format json 1 3"
+        after_help = "Examples:\n  charz watch 1\n  charz watch --key intr --top 10 5\n  charz watch --format json 1 3"
     )]
     Watch(WatchArgs),
     /// Add up what waiting for locks costs: the share of all CPUs, by lock and caller
