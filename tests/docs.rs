@@ -94,7 +94,7 @@ fn a_sweep_takes_as_long_everywhere() {
 }
 
 /// All files below a folder but what was built and what the user keeps there.
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+pub fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();

@@ -13,6 +13,7 @@ mod command;
 mod derived;
 mod docs;
 mod doctor;
+mod examples;
 mod exec;
 mod extension;
 mod fixtures;

@@ -1,5 +1,7 @@
 # Copy into a repository of Spack's as packages/charz/package.py, then: spack install charz
 
+from spack_repo.builtin.build_systems.generic import Package
+
 from spack.package import *
 
 

@@ -13,17 +13,27 @@ pub fn start(words: &[String]) -> Outcome {
     arguments::none("golden", words)?;
     setup::quietly()?;
     let lib = ["--lib", "--package", "charz-judge", "--package", "charz-measure"];
-    for (target, tests) in
-        [(&["--test", "charz"][..], ["cases::", "topo::"]), (&lib, ["planned::", "the_same_verdicts"])]
-    {
+    for (target, tests) in [
+        (&["--test", "charz"][..], &["cases::", "topo::", "examples::pictures"][..]),
+        (&lib, &["planned::", "the_same_verdicts"]),
+    ] {
         let mut command = workspace::cargo();
         command.env(UPDATE, "update").args(["test", "--package", "charz"]).args(target).arg("--").args(tests);
         process::run(&mut command)?;
     }
     let mut net = workspace::cargo();
     process::run(net.env("INSTA_UPDATE", "always").args(["test", "--package", "charz", "--test", "net"]))?;
-    let moved = ["--no-pager", "diff", "--stat", "--", "tests/golden", "tests/cases", "tests/net"];
+    let moved = ["--no-pager", "diff", "--stat", "--", "tests/golden", "tests/cases", "tests/net", "docs/pictures"];
     process::run(Command::new("git").current_dir(workspace::root()).args(moved))?;
-    let new = ["status", "--short", "--untracked-files=all", "--", "tests/golden", "tests/cases", "tests/net"];
+    let new = [
+        "status",
+        "--short",
+        "--untracked-files=all",
+        "--",
+        "tests/golden",
+        "tests/cases",
+        "tests/net",
+        "docs/pictures",
+    ];
     process::run(Command::new("git").current_dir(workspace::root()).args(new))
 }

@@ -6,8 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Made;
+use xtask::packages::{self, Need};
 use xtask::target::Target;
-use xtask::{Failure, Outcome, process};
+use xtask::{Failure, Outcome, process, workspace};
+
+const PODMAN_PROGRAM: &str = "podman";
+const PODMAN: Need =
+    Need::new(PODMAN_PROGRAM, "it builds and runs the image", ["podman runc", "podman", "podman", "podman"]);
+
+const LMOD_PROGRAM: &str = "/usr/share/lmod/lmod/libexec/lmod";
+const LMOD: Need = Need::new(LMOD_PROGRAM, "EasyBuild writes modules for it", ["lmod", "Lmod", "", ""]);
 
 /// What the program runs in the empty root. What measures starts itself again, which the emulator of single programs cannot follow.
 const ANYWHERE: [&[&str]; 4] = [&["--version"], &["topo"], &["kernels"], &["explain", "V28"]];
@@ -32,6 +40,8 @@ pub(super) fn all(target: &Target, folder: &Path, made: &Made) -> Outcome {
         installed(target, &try_in("try-package"), &made.debian),
         by_rpm(target, &try_in("try-rpm"), &made.rpm),
         by_pip(target, &try_in("try-wheel"), &made.wheel),
+        as_an_image(target, folder),
+        by_easybuild(target, &try_in("try-easybuild"), &made.archive),
     ];
     let (absent, found): (Vec<_>, Vec<_>) =
         results.into_iter().filter_map(Result::err).partition(Failure::is_environment);
@@ -86,6 +96,62 @@ fn by_pip(target: &Target, folder: &Path, wheel: &Path) -> Outcome {
         return Err(Failure::found(format!("removing {} leaves {charz:?}", wheel.display())));
     }
     println!("installed and removed: {} ({})", wheel.display(), version.lines().next().unwrap_or_default());
+    Ok(())
+}
+
+/// Builds the image as docs/installing.md has it, by docker or else by podman, and runs it.
+fn as_an_image(target: &Target, folder: &Path) -> Outcome {
+    if !target.is_host() {
+        println!("not tried: an image of another architecture");
+        return Ok(());
+    }
+    let engine = if process::succeeds(Command::new("docker").arg("info")) { "docker" } else { PODMAN_PROGRAM };
+    if engine == PODMAN_PROGRAM {
+        packages::ensure(&[PODMAN])?;
+    }
+    let (file, name) = (workspace::root().join("Containerfile"), "localhost/charz:try");
+    let call = |words: &[&str]| {
+        let mut call = Command::new(engine);
+        call.args(words);
+        call
+    };
+    process::read(call(&["build", "--tag", name, "--file"]).arg(file).arg(folder.join("root")))?;
+    // A host that is itself confined may raise no limit, as a container's usual ones would be.
+    let run = ["run", "--rm", "--network", "none", "--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024", name];
+    let version = process::read(call(&run).arg("--version"))?;
+    process::read(call(&run).args(["sweep", "--kernel", "noop,arith-int", "--budget", "3s"]))?;
+    process::read(&mut call(&["rmi", name]))?;
+    println!("built and swept as an image of {engine}: {}", version.lines().next().unwrap_or_default());
+    Ok(())
+}
+
+/// Installs the archive by its recipe, under the name that it has in a release; EasyBuild then runs what the recipe names.
+fn by_easybuild(target: &Target, folder: &Path, archive: &Path) -> Outcome {
+    if !target.is_host() {
+        println!("not tried: EasyBuild for another architecture");
+        return Ok(());
+    }
+    super::empty(folder)?;
+    let (python, version) = (folder.join("python"), env!("CARGO_PKG_VERSION"));
+    let mut pip = Command::new(python.join("bin/pip"));
+    pip.args(["install", "--quiet", "easybuild-framework", "easybuild-easyblocks"]);
+    let made = process::run(Command::new("python3").args(["-m", "venv"]).arg(&python));
+    made.and_then(|()| process::run(&mut pip))
+        .map_err(|_| Failure::environment("not tried: EasyBuild, which pip cannot install"))?;
+    packages::ensure(&[LMOD])?;
+    super::copy(archive, &folder.join(format!("charz-{version}-{}-linux.tar.gz", target.arch)))?;
+    let mut eb = Command::new(python.join("bin/eb"));
+    eb.env("LMOD_CMD", LMOD_PROGRAM).env("EB_PYTHON", python.join("bin/python"));
+    for (flag, value) in [("prefix", folder.join("made")), ("sourcepath", folder.to_owned())] {
+        eb.arg(format!("--{flag}={}", value.display()));
+    }
+    eb.args(["--modules-tool=Lmod", "--allow-use-as-root-and-accept-consequences"]);
+    process::read(eb.arg(workspace::root().join(format!("contrib/easybuild/charz-{version}.eb"))))?;
+    let module = folder.join(format!("made/modules/all/charz/{version}.lua"));
+    if !module.is_file() {
+        return Err(Failure::found(format!("EasyBuild makes no {module:?}")));
+    }
+    println!("installed and run by EasyBuild: {}", module.display());
     Ok(())
 }
 
