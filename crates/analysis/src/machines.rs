@@ -321,7 +321,9 @@ impl Machines {
             let is_noisy = row.values.iter().flatten().any(|value| value.noisy);
             figure::Row::new(data, if is_noisy { State::Suspect } else { State::Ok })
         });
-        Table::new(&heading.iter().map(String::as_str).collect::<Vec<_>>(), rows)
+        // Of many machines the last ones.
+        let spare = (4..heading.len()).rev().collect();
+        Table { spare, ..Table::new(&heading.iter().map(String::as_str).collect::<Vec<_>>(), rows) }
     }
 
     /// For a browser: the sentences and the table, then what each report has.

@@ -278,6 +278,7 @@ fn regret(advice: &Advice<'_>) -> Block<'static> {
     Block::Table {
         heading: ["placement", "loss", "95% interval", ""].map(str::to_owned).to_vec(),
         words: vec![0, 3],
+        spare: vec![2],
         rows: advice.regret.iter().map(row).collect(),
     }
 }
@@ -300,6 +301,7 @@ fn placements(beside: &Beside<'_>) -> Block<'static> {
             .map(str::to_owned)
             .to_vec(),
         words: vec![0, 2],
+        spare: vec![3],
         rows: beside.placements.iter().map(row).collect(),
     }
 }
@@ -323,6 +325,7 @@ fn checks(validation: &Validation<'_>) -> Block<'static> {
     Block::Table {
         heading: ["placement", "predicted loss", "measured loss", "prediction"].map(str::to_owned).to_vec(),
         words: vec![0, 3],
+        spare: Vec::new(),
         rows: rows.collect(),
     }
 }

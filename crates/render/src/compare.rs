@@ -8,7 +8,7 @@ use super::outline::Block;
 use super::picture::svg;
 use super::report::csv::{harmless, number, record};
 use super::verdicts::{self, Case, Outcome, Suite};
-use super::{grid, html, json, markdown, term};
+use super::{html, json, markdown, term};
 use charz_analysis::figure::{Axis, Body, Figure, Plot, Quantity, Scale};
 use charz_analysis::page::{Source, VERSUS, of_comparison};
 use charz_claims::compare::{Comparison, Row, Side, Verdict};
@@ -34,7 +34,7 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "table",
         about: "one line per configuration, what is slower first",
-        write: |compared, look, out| term::text(&table(compared, look.tables), look, out),
+        write: |compared, look, out| term::text(&table(compared), look, out),
     },
     Format {
         name: "json",
@@ -159,7 +159,7 @@ fn csv(comparison: &Comparison<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The verdict, what it rests on, one line per configuration with a verdict, then what was skipped, by reason.
-fn table(Compared { comparison, asides, .. }: &Compared<'_>, columns: usize) -> Vec<Block<'static>> {
+fn table(Compared { comparison, asides, .. }: &Compared<'_>) -> Vec<Block<'static>> {
     let [base, new] = words::sides(comparison.design);
     let mut blocks = vec![Block::Title(words::sentence(comparison, new)), Block::Text(words::counts(comparison))];
     blocks.extend(words::remarks(comparison, asides).into_iter().map(Block::Text));
@@ -171,9 +171,7 @@ fn table(Compared { comparison, asides, .. }: &Compared<'_>, columns: usize) -> 
     ]);
     let mut judged = words::sorted(comparison);
     judged.retain(|row| row.verdict != Verdict::Uncompared || row.shown.apart);
-    blocks.extend(
-        (!judged.is_empty()).then(|| [Block::Gap, rows(comparison, &judged, columns, false)]).into_iter().flatten(),
-    );
+    blocks.extend((!judged.is_empty()).then(|| [Block::Gap, rows(comparison, &judged, false)]).into_iter().flatten());
     let reasons = [Verdict::Inconclusive, Verdict::Uncompared].map(|verdict| reasons(comparison, verdict)).concat();
     blocks.extend((!reasons.is_empty()).then_some(Block::Gap));
     blocks.extend(reasons.into_iter().map(|(word, text)| Block::Item(word.to_owned(), text)));
@@ -215,27 +213,28 @@ fn comment(Compared { comparison, asides, .. }: &Compared<'_>) -> Vec<Block<'sta
     let sorted = words::sorted(comparison);
     let (slower, others) = sorted.split_at(sorted.partition_point(|row| row.verdict == Verdict::Slower));
     if !slower.is_empty() {
-        blocks.extend([Block::Caption("Slower".to_owned()), rows(comparison, slower, usize::MAX, true)]);
+        blocks.extend([Block::Caption("Slower".to_owned()), rows(comparison, slower, true)]);
     }
     if !others.is_empty() {
         let title = counted(others.len(), if slower.is_empty() { "row" } else { "other row" });
-        blocks.push(Block::Folded(title, vec![rows(comparison, others, usize::MAX, true)]));
+        blocks.push(Block::Folded(title, vec![rows(comparison, others, true)]));
     }
     blocks
 }
 
-/// Where there is room for them, with how often a run of the new side is better; with the reasons, unless these are beside the table.
-fn rows(comparison: &Comparison<'_>, rows: &[&Row<'_>], columns: usize, reasoned: bool) -> Block<'static> {
+/// A row per configuration, with the reasons unless these are beside the table.
+fn rows(comparison: &Comparison<'_>, rows: &[&Row<'_>], reasoned: bool) -> Block<'static> {
     let [base, new] = words::sides(comparison.design);
     let better = format!("P({new} better)");
     let heading: [&str; COLUMNS] =
         ["kernel", "mapping", "threads", base, new, "change", "detectable", &better, "verdict"];
-    let mut heading = heading.map(str::to_owned).to_vec();
-    let mut rows: Vec<Vec<String>> = rows.iter().map(|row| line(row, comparison, reasoned).to_vec()).collect();
-    if grid::width(&heading, &rows) > columns {
-        rows.iter_mut().chain([&mut heading]).for_each(|cells| drop(cells.remove(BETTER)));
+    let rows = rows.iter().map(|row| line(row, comparison, reasoned).to_vec()).collect();
+    Block::Table {
+        heading: heading.map(str::to_owned).to_vec(),
+        words: vec![0, 1, COLUMNS - 1],
+        spare: SPARE.to_vec(),
+        rows,
     }
-    Block::Table { words: vec![0, 1, heading.len() - 1], heading, rows }
 }
 
 fn origin(report: &Report) -> String {
@@ -245,8 +244,8 @@ fn origin(report: &Report) -> String {
 }
 
 const COLUMNS: usize = 9;
-/// The column of the common-language effect size.
-const BETTER: usize = 7;
+/// What is left out before the change and the verdict: the common-language effect size, what was detectable, both values.
+const SPARE: [usize; 4] = [7, 6, 3, 4];
 
 /// A row in words, not escaped. A change is one of performance: less than nothing is slower, also for times.
 fn line(row: &Row<'_>, comparison: &Comparison<'_>, reasoned: bool) -> [String; COLUMNS] {

@@ -76,7 +76,7 @@ pub fn write_plot(
             let changes = changes(timeline, tracks);
             // What changed is in the table.
             for headline in summary(timeline, asked).iter().take(1) {
-                wrapped::hanging(headline, 2, look.tables, out)?;
+                wrapped::hanging(headline, 2, look.sentences(), out)?;
                 writeln!(out)?;
             }
             if !changes.rows.is_empty() {
@@ -87,7 +87,7 @@ pub fn write_plot(
                 columns(&levels(timeline, tracks), look, out)?;
                 writeln!(out)?;
             }
-            remarks(timeline, asked).iter().try_for_each(|remark| wrapped::hanging(remark, 2, look.tables, out))
+            remarks(timeline, asked).iter().try_for_each(|remark| wrapped::hanging(remark, 2, look.sentences(), out))
         }
     }
 }

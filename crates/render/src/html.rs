@@ -28,7 +28,7 @@ pub fn write(page: &Page, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<
 }
 
 fn document(page: &Page) -> Markup {
-    let blocks = outline::page(page, usize::MAX);
+    let blocks = outline::page(page);
     html! {
         (DOCTYPE)
         html lang="en" {

@@ -68,8 +68,7 @@ fn table(machines: &Machines) -> Vec<Block<'static>> {
     let mut blocks: Vec<Block<'static>> = sentences.next().map(Block::Title).into_iter().collect();
     blocks.extend(sentences.map(Block::Text));
     let found = machines.table();
-    let rows = found.rows.iter().map(|row| row.data.iter().map(|datum| datum.text.clone()).collect()).collect();
-    blocks.extend([Block::Gap, Block::Table { words: vec![0, 1], heading: found.heading, rows }, Block::Gap]);
+    blocks.extend([Block::Gap, Block::table(&found), Block::Gap]);
     blocks.extend(machines.machines.iter().map(|machine| {
         let host = machine.host.as_deref().unwrap_or("an unnamed host");
         let processor = machine.processor.as_deref().unwrap_or("an unnamed processor").trim();

@@ -26,7 +26,7 @@ const MOST_ITEMS: usize = 12;
 
 /// Writes the page as a comment.
 pub fn write(page: &Page, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
-    text(&outline::page(page, usize::MAX), COMMENT, out)
+    text(&outline::page(page), COMMENT, out)
 }
 
 /// Writes blocks as far as there is room.
@@ -71,7 +71,7 @@ fn run(blocks: &[Block<'_>]) -> Vec<String> {
         Block::Line(label, entries) => format!("\n**{}** {}\n", foreign(label), foreign(&entries.join(" · "))),
         Block::Legend(_) | Block::Gap => String::new(),
         Block::Code(words) => format!("\n{}", fenced(words)),
-        Block::Table { heading, words, rows } => table(heading, words, rows, MOST_ROWS, 0),
+        Block::Table { heading, words, rows, .. } => table(heading, words, rows, MOST_ROWS, 0),
         Block::Data(table) => behind(table),
         Block::Figure(shown) => figure(shown).unwrap_or_default(),
         Block::Folded(summary, blocks) => details(summary, &pieces(blocks).concat()),
@@ -123,7 +123,7 @@ fn figure(figure: &Figure) -> Option<String> {
 }
 
 fn behind(data: &Table) -> String {
-    let Block::Table { heading, words, rows } = Block::table(data) else { return String::new() };
+    let Block::Table { heading, words, rows, .. } = Block::table(data) else { return String::new() };
     table(&heading, &words, &rows, MOST_FOLDED, data.left_out)
 }
 

@@ -8,8 +8,6 @@ use charz_analysis::page::{About, Doubt, Fact, Page, Section, VERSUS};
 use charz_data::card::Family;
 use charz_data::report::{Finding, Unit};
 
-use crate::grid;
-
 /// A part of a text. Its words may be foreign: the code that writes them escapes them.
 pub enum Block<'a> {
     Title(String),
@@ -27,6 +25,8 @@ pub enum Block<'a> {
         heading: Vec<String>,
         /// The columns that hold words; numbers are flushed right.
         words: Vec<usize>,
+        /// The columns that a narrow terminal leaves out, the first of them first.
+        spare: Vec<usize>,
         rows: Vec<Vec<String>>,
     },
     /// A table with evidence behind its rows, which HTML shows.
@@ -58,6 +58,7 @@ impl Block<'_> {
         Block::Table {
             words: (0..table.heading.len()).filter(is_words).collect(),
             heading: table.heading.clone(),
+            spare: table.spare.clone(),
             rows: texts.collect(),
         }
     }
@@ -66,10 +67,10 @@ impl Block<'_> {
 /// The most reports whose answers a page has in full beside each other.
 const MOST_ANSWERS: usize = 8;
 
-/// A page, its tables for so many columns: the answer, what limits it, the figures, and where it all comes from.
-pub fn page(page: &Page, columns: usize) -> Vec<Block<'_>> {
+/// A page: the answer, what limits it, the figures, and where it all comes from.
+pub fn page(page: &Page) -> Vec<Block<'_>> {
     let mut blocks = vec![Block::Title(page.title.clone())];
-    blocks.extend(section("Summary", summary(page, columns)));
+    blocks.extend(section("Summary", summary(page)));
     blocks.extend(section("Findings", findings(page)));
     blocks.extend(section("Data quality", doubts(page)));
     let own = page.sections.iter().filter(|section| section.id != VERSUS);
@@ -113,7 +114,7 @@ pub(crate) fn stopped(sentence: &str) -> String {
 }
 
 /// The answer of the only report; of several how they compare, a line each, and the answer of each behind it.
-fn summary(page: &Page, columns: usize) -> Vec<Block<'_>> {
+fn summary(page: &Page) -> Vec<Block<'_>> {
     let sentences = page.summary.iter().map(|sentence| stopped(sentence)).enumerate();
     let mut blocks: Vec<Block<'_>> =
         sentences.map(|(at, sentence)| if at == 0 { Block::Lead(sentence) } else { Block::Text(sentence) }).collect();
@@ -121,7 +122,7 @@ fn summary(page: &Page, columns: usize) -> Vec<Block<'_>> {
     blocks.extend(versus.flat_map(|section| &section.figures).map(Block::Figure));
     if let [answer] = &page.answers[..] {
         blocks.push(Block::Text(answer.machine.clone()));
-        blocks.extend(body(answer, Extent::Whole, columns, columns));
+        blocks.extend(body(answer, Extent::Whole, usize::MAX));
         return blocks;
     }
     let each = || page.sources.iter().zip(&page.answers);
@@ -137,7 +138,7 @@ fn summary(page: &Page, columns: usize) -> Vec<Block<'_>> {
     }
     if page.answers.len() <= MOST_ANSWERS {
         let folded = |(source, answer): (&About, &Answer)| {
-            Block::Folded(format!("{}: each kernel", source.name), body(answer, Extent::Whole, columns, columns))
+            Block::Folded(format!("{}: each kernel", source.name), body(answer, Extent::Whole, usize::MAX))
         };
         blocks.extend(each().map(folded));
     }
@@ -149,7 +150,9 @@ fn facts<'a>(page: &Page, rows: Vec<Vec<String>>) -> Block<'a> {
     let several = page.sources.len() > 1;
     let names = page.sources.iter().map(|source| if several { source.name.clone() } else { String::new() });
     let heading: Vec<String> = [String::new()].into_iter().chain(names).collect();
-    Block::Table { words: (0..heading.len()).collect(), heading, rows }
+    // Of many reports the last ones.
+    let spare = (1..heading.len()).rev().collect();
+    Block::Table { words: (0..heading.len()).collect(), heading, spare, rows }
 }
 
 /// The machine, the system and the plan of each report, and what to type for another like it.
@@ -206,13 +209,13 @@ const MOST_STEPS: usize = 4;
 /// How wide the label of an item is, with the blanks behind it.
 const LABEL: usize = 11;
 
-/// The answer of a report, in lines of words and tables of so many columns.
-pub fn answer(answer: &Answer, extent: Extent, columns: usize, tables: usize) -> Vec<Block<'static>> {
-    [Block::Title(answer.machine.clone())].into_iter().chain(body(answer, extent, columns, tables)).collect()
+/// The answer of a report, in lines of so many columns.
+pub fn answer(answer: &Answer, extent: Extent, columns: usize) -> Vec<Block<'static>> {
+    [Block::Title(answer.machine.clone())].into_iter().chain(body(answer, extent, columns)).collect()
 }
 
 /// The same without its title.
-fn body(answer: &Answer, extent: Extent, columns: usize, tables: usize) -> Vec<Block<'static>> {
+fn body(answer: &Answer, extent: Extent, columns: usize) -> Vec<Block<'static>> {
     let (quality, is_folded) = (&answer.quality, extent == Extent::Folded);
     let mut blocks =
         vec![Block::Text(when(answer)), Block::Gap, self::quality(quality, extent == Extent::Whole, columns)];
@@ -223,12 +226,12 @@ fn body(answer: &Answer, extent: Extent, columns: usize, tables: usize) -> Vec<B
     blocks.extend(answer.energy.iter().map(item("Energy")));
     let (rows, notes) = answer::table(&answer.rows, answer.cpus);
     let family = |row: &answer::Row| (row.family.map_or("other", Family::name).to_owned(), Some(row.best.unit));
-    blocks.extend(listed_rows(&rows, answer.rows.iter().map(family).collect(), is_folded, tables));
+    blocks.extend(listed_rows(&rows, answer.rows.iter().map(family).collect(), is_folded));
     blocks.extend(notes.into_iter().map(Block::Text));
     for table in [&answer.delivered, &answer.lines, &answer.nodes, &answer.levels, &answer.contended, &answer.without] {
         // What names begin with is what `charz kernels` lists them by.
         let begin = |row: &Row| (row.data[0].text.split(['-', ' ']).next().unwrap_or_default().to_owned(), None);
-        blocks.extend(listed_rows(table, table.rows.iter().map(begin).collect(), is_folded, tables));
+        blocks.extend(listed_rows(table, table.rows.iter().map(begin).collect(), is_folded));
     }
     blocks.extend(answer.found.iter().cloned().map(Block::item));
     blocks.extend((!answer.costs.is_empty()).then_some(Block::Gap));
@@ -266,24 +269,16 @@ pub fn quality(quality: &Quality, is_whole: bool, columns: usize) -> Block<'stat
     Block::Item("Quality".to_owned(), level + &text)
 }
 
-/// A table after a gap; nothing without rows. A long one has a row for each family where that is asked for. In narrow terminals it is without
-/// what follows from other columns.
-fn listed_rows(table: &Table, kin: Vec<Kin>, is_folded: bool, columns: usize) -> Vec<Block<'static>> {
+/// A table after a gap; nothing without rows. A long one has a row for each family where that is asked for.
+fn listed_rows(table: &Table, kin: Vec<Kin>, is_folded: bool) -> Vec<Block<'static>> {
     if table.rows.is_empty() {
         return Vec::new();
     }
     let is_folded = is_folded && table.rows.len() > MOST_ROWS;
-    let mut table = if is_folded { folded(table, &kin) } else { table.clone() };
-    for name in ["scaling", "95% at"] {
-        let at = table.heading.iter().position(|heading| heading == name).filter(|_| width(&table) > columns);
-        if let Some(at) = at {
-            table.heading.remove(at);
-            table.rows.iter_mut().for_each(|row| drop(row.data.remove(at)));
-        }
-    }
+    let block = if is_folded { Block::table(&folded(table, &kin)) } else { Block::table(table) };
     let note = "A family has one row, from min to max; --format table has all rows.";
     let note = is_folded.then(|| Block::Text(note.to_owned()));
-    [Block::Gap].into_iter().chain(fitting(&table, columns)).chain(note).collect()
+    [Block::Gap, block].into_iter().chain(note).collect()
 }
 
 /// What rows are folded by: a family, and a unit where it has several.
@@ -320,23 +315,6 @@ fn folded(table: &Table, kin: &[Kin]) -> Table {
     Table { rows: families.into_iter().flat_map(fold).collect(), ..table.clone() }
 }
 
-/// The columns that a table takes.
-fn width(table: &Table) -> usize {
-    let texts = |row: &Row| row.data.iter().map(|datum| datum.text.clone()).collect::<Vec<_>>();
-    grid::width(&table.heading, &table.rows.iter().map(texts).collect::<Vec<_>>())
-}
-
-/// A table or, where it has no room, its rows as sentences.
-pub(crate) fn fitting(table: &Table, columns: usize) -> Vec<Block<'static>> {
-    let sentence = |row: &Row| {
-        let named =
-            table.heading.iter().zip(&row.data).skip(1).filter(|(_, datum)| !["-", NONE].contains(&&*datum.text));
-        let words: Vec<String> = named.map(|(name, datum)| format!("{name}: {}", datum.text)).collect();
-        Block::item(format!("{}; {}", row.data[0].text, words.join("; ")))
-    };
-    if width(table) <= columns { vec![Block::table(table)] } else { table.rows.iter().map(sentence).collect() }
-}
-
 fn findings(page: &Page) -> Vec<Block<'_>> {
     let item = |(at, finding): &(usize, Finding)| {
         let evidence = if finding.evidence.is_empty() { String::new() } else { format!(" [{}]", finding.evidence) };
@@ -352,17 +330,4 @@ fn doubts(page: &Page) -> Vec<Block<'_>> {
         Block::Item(label, format!("{}{}", doubt.words(), page.of(*at)))
     };
     page.doubts.iter().map(item).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_table_is_one_where_it_just_has_room() {
-        let table = Table::new(&["kernel", "threads"], [vec![Datum::word("arith-int"), Datum::word("2")]]);
-        // Nine and seven columns, with two between them.
-        let is_table = |columns| matches!(fitting(&table, columns)[..], [Block::Table { .. }]);
-        assert!(is_table(18) && !is_table(17));
-    }
 }

@@ -50,7 +50,7 @@ pub const FORMATS: &[Format] = &[
 ];
 
 /// Writes the list of documents.
-pub type ListWriter = super::formats::Format<fn(&mut dyn Write) -> io::Result<()>>;
+pub type ListWriter = super::formats::Format<fn(&TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
 /// The formats of the list of documents.
 pub const DOCUMENT_LISTS: &[ListWriter] = &[
@@ -58,7 +58,7 @@ pub const DOCUMENT_LISTS: &[ListWriter] = &[
     ListWriter {
         name: "json",
         about: "",
-        write: |out| json::write_pretty_line(&DOCUMENTS.iter().map(entry).collect::<Vec<_>>(), out),
+        write: |_, out| json::write_pretty_line(&DOCUMENTS.iter().map(entry).collect::<Vec<_>>(), out),
     },
 ];
 
@@ -67,13 +67,13 @@ fn entry(document: &charz_replicate::Document) -> serde_json::Value {
     serde_json::json!({ "document": citation.name, "figures": document.figures.len(), "title": citation.title })
 }
 
-fn documents(out: &mut dyn Write) -> io::Result<()> {
+fn documents(look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let row = |document: &charz_replicate::Document| {
         let citation = &document.citation;
         [citation.name.clone(), document.figures.len().to_string(), citation.title.clone()]
     };
     let rows: Vec<[String; 3]> = DOCUMENTS.iter().map(row).collect();
-    grid::columns(&["document", "figures", "title"], &[0, 2], &rows, usize::MAX, out)?;
+    grid::columns(&["document", "figures", "title"], &[0, 2], &[], &rows, look, out)?;
     writeln!(out, "\ncharz replicate DOCUMENT --list lists its figures, and how far each can be replicated here")
 }
 
@@ -241,7 +241,7 @@ fn write_rows(replication: &Replication<'_>, rows: &[&Row<'_>], blocks: &mut Vec
             notes.push((group, words::note(note, row.unit), row.label));
         }
     }
-    blocks.push(Block::Table { words: vec![0, heading.len() - 1], heading, rows: lines });
+    blocks.push(Block::Table { words: vec![0, heading.len() - 1], heading, spare: Vec::new(), rows: lines });
     blocks.extend(gaps.iter().enumerate().map(|(at, reason)| Block::Text(format!("({}) {reason}", at + 1))));
     // Rows of a group that have the same note have one.
     blocks.extend(notes.chunk_by(|one, other| (one.0, &one.1) == (other.0, &other.1)).map(|same| {

@@ -26,13 +26,13 @@ use pen::Pen;
 /// The answer of a report: on a terminal folded by family where it is long.
 pub fn answer(report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let extent = if look.tables == usize::MAX { Extent::Rows } else { Extent::Folded };
-    text(&outline::answer(&Answer::of(report), extent, look.columns, look.tables), look, out)
+    text(&outline::answer(&Answer::of(report), extent, look.columns), look, out)
 }
 
 /// Every number of a report.
 pub fn tables(report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let name = report.host.name.as_deref().unwrap_or("this host");
-    text(&outline::page(&page(&[Source { name, report }]), look.columns), look, out)
+    text(&outline::page(&page(&[Source { name, report }])), look, out)
 }
 
 pub fn text(blocks: &[Block<'_>], look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
@@ -65,7 +65,7 @@ fn part(block: &Block<'_>, pen: &mut Pen<'_>) -> io::Result<()> {
             pen.text("  ", words)
         }
         Block::Item(label, words) => pen.text(&format!("{:<9}  ", one_line(label)), words),
-        Block::Table { heading, words, rows } => pen.table(heading, words, rows),
+        Block::Table { heading, words, spare, rows } => pen.table(heading, words, spare, rows),
         Block::Figure(_) if outline::is_picture(block) => Ok(()),
         Block::Figure(figure) => {
             pen.gap()?;
@@ -138,7 +138,7 @@ fn square(heat: &Heatmap, pen: &mut Pen<'_>) -> io::Result<()> {
             &format!("{rows} by {columns} values have no room here; --format csv has them, --format html draws them"),
         );
     }
-    pen.table(&heading, &[], &lines)?;
+    pen.table(&heading, &[], &[], &lines)?;
     let gap = heat.tiles.iter().any(|tile| tile.value.is_none() && tile.reason.is_some());
     let gap = if gap { "; x: no result" } else { "" };
     pen.text("", &format!("columns: {}; numbers are {unit}{gap}", heat.column_label))?;

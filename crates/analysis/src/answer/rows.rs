@@ -365,7 +365,9 @@ pub fn table(shown: &[Row], cpus: u64) -> (Table, Vec<String>) {
     }
     heading.extend(["best mapping", "auto costs"]);
     let notes = gaps.iter().enumerate().map(|(at, gap)| format!("{}  {gap}", letter(at)));
-    (Table::new(&heading, data), notes.chain(quota_note(shown)).chain(distance_note(shown)).collect())
+    // What follows from other columns.
+    let table = Table::new(&heading, data).sparing(&["scaling", "95% at"]);
+    (table, notes.chain(quota_note(shown)).chain(distance_note(shown)).collect())
 }
 
 /// What the machine delivered, shared as it was: a row per kernel that delivered less than its capacity.
@@ -391,6 +393,7 @@ pub fn delivered(rows: &[Row]) -> Table {
         &["delivered here", "best by capacity", "delivered", "share", "most delivered"],
         data.collect::<Vec<_>>(),
     )
+    .sparing(&["share"])
 }
 
 /// What a quota leaves out of their numbers, or has in them.

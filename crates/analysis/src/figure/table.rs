@@ -7,6 +7,8 @@ pub struct Table {
     pub heading: Vec<String>,
     /// The rows, as long as the heading.
     pub rows: Vec<Row>,
+    /// The columns that a narrow terminal leaves out before others, by their places, the first of them first.
+    pub spare: Vec<usize>,
     /// How many rows were left out to keep a page readable; the report has them.
     pub left_out: usize,
 }
@@ -29,11 +31,18 @@ pub struct Datum {
 impl Table {
     pub fn new<R: Into<Row>>(heading: &[&str], rows: impl IntoIterator<Item = R>) -> Self {
         let heading = heading.iter().map(|&name| name.to_owned()).collect();
-        Table { heading, rows: rows.into_iter().map(Into::into).collect(), left_out: 0 }
+        Table { heading, rows: rows.into_iter().map(Into::into).collect(), ..Table::default() }
     }
 }
 
 impl Table {
+    /// With columns that a narrow terminal leaves out, the first of these first; those that it does not have are passed over.
+    pub(crate) fn sparing(mut self, names: &[&str]) -> Self {
+        let places = names.iter().filter_map(|name| self.heading.iter().position(|heading| heading == name));
+        self.spare = places.collect();
+        self
+    }
+
     pub(crate) fn without_empty_columns(mut self) -> Self {
         for at in (0..self.heading.len()).rev() {
             if self.rows.iter().all(|row| row.data[at] == Datum::none()) {

@@ -97,7 +97,8 @@ pub fn reports(entries: &[Entry]) -> Table {
             Datum::word(or_dash(changed)),
         ]
     };
-    Table::new(&heading, entries.iter().enumerate().map(row))
+    let spare = ["charz", "host", "complete", "label", "no number", "invalid", "suspect"];
+    Table::new(&heading, entries.iter().enumerate().map(row)).sparing(&spare)
 }
 
 /// One row per change, the newest first, and of one place the largest.
@@ -121,7 +122,14 @@ pub fn changes(timeline: &Timeline<'_>, tracks: &[&Track<'_>]) -> Table {
         ];
         Row::new(data, suspect(change.before.suspect + change.after.suspect))
     };
-    Table::new(&heading, sorted(tracks).into_iter().map(row))
+    Table::new(&heading, sorted(tracks).into_iter().map(row)).sparing(&[
+        "p",
+        "last before",
+        "high",
+        "low",
+        "before",
+        "after",
+    ])
 }
 
 /// One row per level of a series.
@@ -148,7 +156,8 @@ pub fn levels(timeline: &Timeline<'_>, tracks: &[&Track<'_>]) -> Table {
         ];
         Row::new(data, suspect(segment.suspect))
     };
-    Table::new(&heading, tracks.iter().flat_map(|track| track.segments.iter().map(|segment| row(track, segment))))
+    let rows = tracks.iter().flat_map(|track| track.segments.iter().map(|segment| row(track, segment)));
+    Table::new(&heading, rows).sparing(&["suspect", "newest value", "high", "low", "values"])
 }
 
 /// One row per report and series.

@@ -60,7 +60,8 @@ pub(super) fn table(sources: &[Source<'_>], all: &[SourcedCell<'_>]) -> Table {
         Row { data, state: points::state(cell), passport: passport(cell) }
     };
     let rows: Vec<Row> = all.iter().take(MOST).map(row).collect();
-    Table { left_out: all.len() - rows.len(), heading, rows }
+    let left_out = all.len() - rows.len();
+    Table { left_out, heading, rows, ..Table::default() }.sparing(&["per thread", "interval", "warnings"])
 }
 
 /// The parameters that any of these cells has for itself.

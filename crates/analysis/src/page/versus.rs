@@ -163,6 +163,7 @@ fn forest([base, new]: [&str; 2], comparison: &Comparison<'_>) -> Option<Drawn> 
     let better = format!("P({new} better)");
     let heading = ["configuration", base, new, "times as fast", "low", "high", &better, "verdict", "reason"];
     let table = Table::new(&heading, all.into_iter().map(|one| row(one, comparison)));
+    let table = table.sparing(&[&better, "high", "low", base, new]);
     (!drawn.is_empty()).then_some((Body::Dots(plot), table, about))
 }
 
@@ -271,7 +272,9 @@ fn table(sources: &[Source<'_>], rows: &Rows<'_>) -> Table {
         }
         data
     });
-    Table::new(&heading.iter().map(String::as_str).collect::<Vec<_>>(), data)
+    // Of many reports the last ones.
+    let spare = (2..heading.len()).rev().collect();
+    Table { spare, ..Table::new(&heading.iter().map(String::as_str).collect::<Vec<_>>(), data) }
 }
 
 #[cfg(test)]

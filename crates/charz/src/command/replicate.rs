@@ -48,7 +48,7 @@ pub struct Selection {
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let look = look::of_stdout();
     match options {
-        Options::Documents(format) => (format.write)(out)?,
+        Options::Documents(format) => (format.write)(&look, out)?,
         Options::List(selection) => {
             let target = Target::new(&discover(&Source::ThisMachine)?, HERE);
             let replication = feasibility(selection.document, &selection.figures, &target).with_models(placing);

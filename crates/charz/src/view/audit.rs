@@ -120,7 +120,7 @@ fn table(page: &Page<'_>, look: &TerminalStyle, out: &mut dyn Write) -> io::Resu
     wrapped::labelled("", 0, &headline(page), look::paragraph(), out)?;
     writeln!(out)?;
     let rows = counts(relations);
-    columns(&["relation", "confirmed", "contradicted", "inconclusive", "figures"], &[0, 4], &rows, look.tables, out)?;
+    columns(&["relation", "confirmed", "contradicted", "inconclusive", "figures"], &[0, 4], &[], &rows, look, out)?;
     if let Some(affinity) = page.affinity {
         writeln!(out, "\n{}", affinity.told())?;
     }

@@ -30,5 +30,5 @@ fn table(settings: &[Setting], look: &TerminalStyle, out: &mut dyn Write) -> io:
         [format!("--{}", setting.flag), value, plain(&setting.from)]
     };
     let rows: Vec<_> = settings.iter().map(row).collect();
-    grid::columns(&["flag", "value", "from"], &[0, 1, 2], &rows, look.tables, out)
+    grid::columns(&["flag", "value", "from"], &[0, 1, 2], &[], &rows, look, out)
 }

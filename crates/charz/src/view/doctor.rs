@@ -92,19 +92,29 @@ fn table(page: &Page<'_>, look: &TerminalStyle, out: &mut dyn Write) -> io::Resu
     writeln!(out, "{}", counts(findings))?;
     let mut sorted: Vec<&Finding> = findings.iter().collect();
     sorted.arrange_by_key(|finding| finding.state);
+    let fix = |finding: &Finding| {
+        let first = sorted
+            .iter()
+            .find(|other| other.fix == finding.fix)
+            .filter(|first| first.key != finding.key && !first.fix.is_empty());
+        // Of one cause the remedy is printed once.
+        first.map_or_else(|| plain(&finding.fix), |first| format!("as for {}", first.key))
+    };
     if *verbose {
-        return sorted.into_iter().try_for_each(|finding| at_length(finding, out));
+        let mut text = Vec::new();
+        sorted.iter().try_for_each(|finding| at_length(finding, &fix(finding), &mut text))?;
+        return String::from_utf8_lossy(&text).lines().try_for_each(|line| writeln!(out, "{}", look.marked(line)));
     }
     let line = |finding: &&Finding| {
         // Details come after a semicolon.
         let read = finding.read.split("; ").next().unwrap_or_default();
         let read = shortened(&plain(read), ROOM, |_| 1.0);
-        [word(finding.state).to_owned(), finding.key.to_owned(), read, plain(&finding.fix)]
+        [word(finding.state).to_owned(), finding.key.to_owned(), read, fix(finding)]
     };
     let folded = |finding: &&Finding| matches!(finding.state, State::Unavailable | State::Ok);
-    let (folded, shown): (Vec<&Finding>, Vec<&Finding>) = sorted.into_iter().partition(folded);
+    let (folded, shown): (Vec<&Finding>, Vec<&Finding>) = sorted.iter().copied().partition(folded);
     let rows: Vec<_> = shown.iter().map(line).collect();
-    columns(&["", "check", "found", "fix"], &[0, 1, 2, 3], &rows, width, out)?;
+    columns(&["", "check", "found", "fix"], &[0, 1, 2, 3], &[], &rows, look, out)?;
     for state in [State::Unavailable, State::Ok] {
         let keys: Vec<&str> =
             folded.iter().filter(|finding| finding.state == state).map(|finding| finding.key).collect();
@@ -123,7 +133,7 @@ fn table(page: &Page<'_>, look: &TerminalStyle, out: &mut dyn Write) -> io::Resu
 /// Columns before the text: the longest state and two blanks.
 const INDENT: usize = 6;
 
-fn at_length(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+fn at_length(finding: &Finding, fix: &str, out: &mut dyn Write) -> io::Result<()> {
     let width = look::paragraph();
     // What was read may be anything.
     let read = format!("{}: {}", finding.key, plain(&finding.read));
@@ -138,7 +148,7 @@ fn at_length(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     }
     // A command that is to be copied stays in one line.
     let width = if finding.command().is_some() { usize::MAX } else { width };
-    wrapped::labelled("", INDENT, &format!("fix: {}", plain(&finding.fix)), width, out)
+    wrapped::labelled("", INDENT, &format!("fix: {fix}"), width, out)
 }
 
 fn write_json(page: &Page<'_>, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
@@ -178,10 +188,14 @@ mod tests {
         ]
     }
 
-    fn shown(verbose: bool) -> String {
+    fn written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
         let mut out = Vec::new();
-        table(&Page { findings: &findings(), verbose }, &TerminalStyle::PLAIN, &mut out).unwrap();
+        write(&mut out).unwrap();
         String::from_utf8(out).unwrap()
+    }
+
+    fn shown(verbose: bool) -> String {
+        written(|out| table(&Page { findings: &findings(), verbose }, &TerminalStyle::PLAIN, out))
     }
 
     #[test]
@@ -192,6 +206,22 @@ mod tests {
         assert!(load.name == "load" && load.text.contains("knob") && suite.cases[0] == *load, "{suite:?}");
         let skipped = suite.cases.iter().find(|case| case.outcome == Outcome::Skipped).unwrap();
         assert_eq!(skipped.name, "turbo", "what cannot be seen is no defect");
+    }
+
+    #[test]
+    fn the_remedy_of_one_cause_is_printed_once_and_whole_for_programs() {
+        let fix = "Stop other programs (a, b), or measure with `--wait-quiet`";
+        let findings = [("load", "2 tasks"), ("pressure", "50%"), ("swap", "used")]
+            .map(|(key, read)| finding(key, State::Disturbs, read, if key == "swap" { "`swapoff`" } else { fix }));
+        for verbose in [false, true] {
+            let page = Page { findings: &findings, verbose };
+            let text = written(|out| table(&page, &TerminalStyle { colour: true, ..TerminalStyle::PLAIN }, out));
+            assert_eq!(text.matches("Stop other programs").count(), 1, "{text}");
+            assert!(text.contains("as for load") && text.contains("`swapoff`"), "{text}");
+            assert_eq!(text.matches("\u{1b}[1;31mFIX\u{1b}").count(), 3, "{text}");
+        }
+        let whole = suite(&Page { findings: &findings, verbose: false });
+        assert!(whole.cases.iter().take(2).all(|case| case.text.contains("Stop other programs")), "{whole:?}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use charz_data::params::{LAYOUT, MEMORY, MIX, PAGES, Param, SIZE};
 use charz_data::{Card, KNOWN_AS, Params};
 use charz_kernels::{Family, Kernel, Metric, WorkerCount};
 use charz_render::grid::columns;
-use charz_render::look::TerminalStyle;
+use charz_render::look::{LONGEST, TerminalStyle};
 use charz_render::{json, wrapped};
 use serde::Serialize;
 
@@ -120,11 +120,11 @@ fn rows() -> Vec<Row> {
 fn table(of: &Of, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let rows = of.rows();
     match (of, rows.as_slice()) {
-        (Of::Index, rows) => index(rows, look.tables.min(look::WIDEST), out),
+        (Of::Index, rows) => index(rows, if look.tables == usize::MAX { LONGEST } else { look.tables }, out),
         (Of::Some(_), [one]) => at_length(one, out),
         (Of::Some(_), rows) => {
             let rows: Vec<_> = rows.iter().map(|row| [row.name.to_owned(), row.about.to_owned()]).collect();
-            columns(&["kernel", "what a thread does"], &[0, 1], &rows, look.tables, out)
+            columns(&["kernel", "what a thread does"], &[0, 1], &[], &rows, look, out)
         }
         (Of::All, rows) => rows.iter().try_for_each(|row| at_length(row, out)),
     }

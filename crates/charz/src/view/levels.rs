@@ -94,7 +94,7 @@ pub(crate) fn table(levels: &Levels, look: &TerminalStyle, out: &mut dyn Write) 
     if !layout.levels.is_empty() {
         let heading = ["level", "groups", "CPUs each", "within ns", "across ns", "confidence", "CPUs"];
         let rows: Vec<[String; 7]> = layout.levels.iter().map(row).collect();
-        columns(&heading, &[0, heading.len() - 1], &rows, look.tables, out)?;
+        columns(&heading, &[0, heading.len() - 1], &[4, 3], &rows, look, out)?;
     }
     let agrees = contradictions.as_ref().is_some_and(Vec::is_empty) && !layout.levels.is_empty();
     if agrees {

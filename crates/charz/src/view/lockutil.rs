@@ -97,7 +97,7 @@ fn table(page: &Page<'_>, look: &TerminalStyle, out: &mut dyn Write) -> io::Resu
         notes.push("* its waiters sleep: the share of the CPUs' time that they waited, which is no use of a CPU and not in TOTAL".to_owned());
     }
     notes.extend(page.remarks());
-    notes.iter().try_for_each(|note| wrapped::hanging(note, 2, look.tables, out))
+    notes.iter().try_for_each(|note| wrapped::hanging(note, 2, look.sentences(), out))
 }
 
 #[derive(Serialize)]

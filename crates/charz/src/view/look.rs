@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
 use charz_data::escape::one_line;
-use charz_render::look::TerminalStyle;
+use charz_render::look::{LONGEST, TerminalStyle};
 use charz_render::wrapped;
 use rustix::termios::tcgetwinsize;
 
@@ -51,7 +51,7 @@ pub fn of_stdout() -> TerminalStyle {
 
 /// The width of paragraphs: the terminal's, 80 where there is none.
 pub fn paragraph() -> usize {
-    columns().unwrap_or(USUAL).clamp(NARROWEST, WIDEST)
+    columns().unwrap_or(USUAL).clamp(NARROWEST, LONGEST)
 }
 
 /// The width of tables and of lines that are one thing: the terminal's; no limit where there is none, and programs may read them.
@@ -60,8 +60,6 @@ pub fn tables() -> usize {
 }
 
 const USUAL: usize = 80;
-/// Longer lines are hard to read, however wide the terminal; the help has the same limit.
-pub const WIDEST: usize = 110;
 /// Narrower terminals break lines themselves; an indented paragraph would have no room.
 const NARROWEST: usize = 40;
 

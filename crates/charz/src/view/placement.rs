@@ -112,7 +112,8 @@ fn table(
             ]
         })
         .collect();
-    columns(&["thread", "CPU", "socket", "numa", "core", "alu", "slot", "kind"], &[7], &rows, look::tables(), out)
+    let heading = ["thread", "CPU", "socket", "numa", "core", "alu", "slot", "kind"];
+    columns(&heading, &[7], &[6, 5], &rows, &look::of_stdout(), out)
 }
 
 #[derive(Serialize)]

@@ -51,7 +51,7 @@ fn table(planned: &Planned<'_>, look: &TerminalStyle, out: &mut dyn Write) -> io
     let row = |(cell, open): (&PlannedCell, &bool)| row(cell, *open, planned.is_timed(cell));
     let rows: Vec<_> = plan.cells.iter().zip(&open).map(row).collect();
     let heading = ["kernel", "threads", "mapping", "level", "memory", "iterations", "one run", "planned"];
-    grid::columns(&heading, &[0, 2, 3, 7], &rows, look.tables, out)?;
+    grid::columns(&heading, &[0, 2, 3, 7], &[5, 3, 4], &rows, look, out)?;
     writeln!(
         out,
         "\n{} of {} × {}",
@@ -171,7 +171,7 @@ pub fn write_pairs(choice: &Choice, machine: &Machine, plan: &Plan, out: &mut dy
     let (pairs, each) = (counted(choice.pairs.len(), "pair"), counted(plan.cells.len(), "configuration"));
     let look = &look::of_stdout();
     ascii::within(look, out, |out| {
-        grid::columns(&["distance", "pairs", "to measure"], &[0], &rows, look.tables, out)?;
+        grid::columns(&["distance", "pairs", "to measure"], &[0], &[], &rows, look, out)?;
         writeln!(out, "\n{pairs} of {all}, {each} × {}", ends(plan, true))
     })
 }

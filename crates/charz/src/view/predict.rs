@@ -57,7 +57,7 @@ fn rounded(value: f64) -> String {
 }
 
 fn table(all: &[Told], look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
-    let width = look.tables;
+    let width = look.sentences();
     for (at, told) in all.iter().enumerate() {
         if at > 0 {
             writeln!(out)?;
@@ -81,7 +81,7 @@ fn table(all: &[Told], look: &TerminalStyle, out: &mut dyn Write) -> io::Result<
         let rows: Vec<[String; 6]> = known.map(|row| line(told, row)).collect();
         if !rows.is_empty() {
             let heading = ["mapping", "threads", "predicted", "90% interval", "measured", "beyond fitted"];
-            grid::columns(&heading, &[0, 5], &rows, width, out)?;
+            grid::columns(&heading, &[0, 5], &[5], &rows, look, out)?;
         }
     }
     Ok(())

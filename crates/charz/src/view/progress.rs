@@ -8,6 +8,7 @@ use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, Ending, Report, Status, anonymous_cell};
 use charz_data::units;
 use charz_measure::sweep::Listener;
+use charz_render::look::LONGEST;
 use charz_render::term::pen::short;
 use charz_words::point;
 
@@ -87,7 +88,7 @@ impl Progress {
 
     fn draw(&self, left: Duration, line: &str, rest: &str) {
         let share = left.as_secs_f64() / self.until.as_secs_f64().max(f64::MIN_POSITIVE);
-        look::redraw(&drawn(look::of_stderr().unwrap_or(look::WIDEST), share, line, rest));
+        look::redraw(&drawn(look::of_stderr().unwrap_or(LONGEST), share, line, rest));
     }
 }
 

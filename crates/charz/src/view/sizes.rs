@@ -88,7 +88,7 @@ fn table(sizes: &Sizes, look: &TerminalStyle, out: &mut dyn Write) -> io::Result
     };
     let rows: Vec<[String; 5]> = sizes.levels.iter().map(row).collect();
     if !rows.is_empty() {
-        columns(&["level", "claimed", "edge measured", "latency", "claim"], &[0, 4], &rows, look.tables, out)?;
+        columns(&["level", "claimed", "edge measured", "latency", "claim"], &[0, 4], &[], &rows, look, out)?;
     }
     for (own, bracket) in &sizes.levels {
         if let Fit::Excluded { size_bytes, ns, limit_ns, .. } = bracket.fit {

@@ -30,7 +30,7 @@ pub type Format = charz_render::formats::Format<fn(&Machine, &TerminalStyle, &mu
 /// All formats; the first is the default.
 #[rustfmt::skip]
 pub static FORMATS: &[Format] = &[
-    Format { name: "summary", about: "Totals, a row per level, and which strands lie on which core; at most 40 lines for a regular machine.", write: |machine, look, out| folded(look.tables, out, |out| ascii::within(look, out, |out| summary::write(machine, look.tables, out))) },
+    Format { name: "summary", about: "Totals, a row per level, and which strands lie on which core; at most 40 lines for a regular machine.", write: |machine, look, out| folded(look.tables, out, |out| ascii::within(look, out, |out| summary::write(machine, look, out))) },
     Format { name: "tree", about: "Sockets, memory, caches, cores and strands inside each other, then what this process may use.", write: |machine, look, out| folded(look.tables, out, |out| ascii::within(look, out, |out| tree::write(machine, out))) },
     Format { name: "boxes", about: "The same drawn as boxes, as wide as the terminal; what is alike is drawn once and counted where all of it has no room.", write: |machine, look, out| ascii::within(look, out, |out| boxes(machine, look, out)) },
     Format { name: "table", about: "A row per strand: its id, its place at each level, the caches it shares, and whether this process may use it.", write: table },
@@ -50,7 +50,7 @@ pub const PNG: (&str, &str) = ("png", "Boxes as a bitmap for a file, where charz
 
 /// The default with more lines, which `--verbose` asks for.
 #[rustfmt::skip]
-pub static VERBOSE: Format = Format { name: "summary", about: "", write: |machine, look, out| folded(look.tables, out, |out| ascii::within(look, out, |out| summary::write_all(machine, look.tables, out))) };
+pub static VERBOSE: Format = Format { name: "summary", about: "", write: |machine, look, out| folded(look.tables, out, |out| ascii::within(look, out, |out| summary::write_all(machine, look, out))) };
 
 /// A machine with its modes, of which reports keep none.
 #[derive(Serialize)]
@@ -69,10 +69,10 @@ fn json(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
 fn table(machine: &Machine, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let heading = ["strand", "socket", "numa", "core", "alu", "slot", "in-core", "kind", "usable", "caches"];
     let rows: Vec<_> = machine.strands.iter().map(|strand| row(machine, strand)).collect();
-    columns(&heading, &[heading.len() - 1], &rows, look.tables, out)?;
+    columns(&heading, &[heading.len() - 1], &[6, 5, 4, 7], &rows, look, out)?;
     if !machine.devices.is_empty() {
         writeln!(out)?;
-        summary::devices(machine, look.tables, out)?;
+        summary::devices(machine, look, out)?;
     }
     Ok(())
 }

@@ -139,7 +139,7 @@ fn table(told: &Told, at: usize, _: &Machine, out: &mut dyn Write) -> io::Result
     if at > 0 {
         writeln!(out)?;
     }
-    let width = look::tables();
+    let style = &look::of_stdout();
     if let Some(threads) = &told.threads {
         let seat = |thread: &Thread| match (&thread.allowed[..], thread.cpu) {
             ([seat], Some(cpu)) if *seat == cpu => "on its CPU".to_owned(),
@@ -154,7 +154,7 @@ fn table(told: &Told, at: usize, _: &Machine, out: &mut dyn Write) -> io::Result
                 [thread.tid.to_string(), plain(&thread.name), cpu, busy, cpulist::shown(&thread.allowed), seat(thread)]
             })
             .collect();
-        grid::columns(&["TID", "name", "CPU", "busy%", "allowed", "seat"], &[1, 4, 5], &rows, width, out)?;
+        grid::columns(&["TID", "name", "CPU", "busy%", "allowed", "seat"], &[1, 4, 5], &[0], &rows, style, out)?;
         if told.ended > 0.0 {
             writeln!(out, "threads that ended meanwhile were busy for {:.0}% of a CPU", told.ended)?;
         }
@@ -171,7 +171,7 @@ fn table(told: &Told, at: usize, _: &Machine, out: &mut dyn Write) -> io::Result
             .map(|row| [row.name.clone()].into_iter().chain(known.iter().map(|column| cell(row, column))).collect())
             .collect();
         let heading: Vec<&str> = ["CPU"].into_iter().chain(known).collect();
-        grid::columns(&heading, &[], &rows, width, out)?;
+        grid::columns(&heading, &[], &[], &rows, style, out)?;
     }
     foot(told, at, out)
 }
@@ -194,7 +194,12 @@ fn foot(told: &Told, at: usize, out: &mut dyn Write) -> io::Result<()> {
         }
         let told: Vec<String> =
             reasons.iter().map(|(reason, columns)| format!("{} ({reason})", columns.join(", "))).collect();
-        charz_render::wrapped::hanging(&format!("not available: {}", told.join("; ")), 2, look::tables(), out)?;
+        charz_render::wrapped::hanging(
+            &format!("not available: {}", told.join("; ")),
+            2,
+            look::of_stdout().sentences(),
+            out,
+        )?;
     }
     Ok(())
 }

@@ -56,7 +56,9 @@ fn what_does_not_fit_is_left_out_or_counted() {
     let turns = interleaved([&base, &new], &Options::default());
     for (columns, has_room) in [(usize::MAX, true), (180, true), (100, false), (60, false)] {
         let text = shown(&FORMATS[0], &turns, columns);
-        assert_eq!(text.contains("P(B better)"), has_room, "{columns}: {text}");
+        let heading = text.lines().find(|line| line.starts_with("kernel")).unwrap();
+        assert_eq!(heading.contains("P(B better)"), has_room, "{columns}: {text}");
+        assert_eq!(text.contains("Not shown"), !has_room, "{columns}: {text}");
         let of_row = text.lines().filter(|line| !line.contains("script"));
         assert!(of_row.into_iter().all(|line| line.chars().count() <= columns), "{columns}: {text}");
     }

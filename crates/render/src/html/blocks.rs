@@ -54,7 +54,7 @@ fn part(run: &[Block<'_>]) -> Markup {
             Block::Step(..) => ul.steps { @for step in run { (self::step(step)) } },
             Block::Code(words) => pre tabindex="0" { code { (Account(words)) } },
             Block::Folded(summary, blocks) => details { summary { (Foreign(summary)) } (all(blocks)) },
-            Block::Table { heading, words, rows } => {
+            Block::Table { heading, words, rows, .. } => {
                 @let rows = rows.iter().map(|row| row.iter().map(Datum::word).collect::<Vec<_>>());
                 @let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
                 (grid(&Table::new(&heading, rows), &|at| !words.contains(&at), &heading.join(", ")))

@@ -9,7 +9,8 @@ use std::io;
 use textwrap::core::display_width;
 
 use super::pen::{Pen, short};
-use super::sheet::{Sheet, Style};
+use super::sheet::Sheet;
+use crate::look::Style;
 use charz_analysis::figure::{MachineDiagram, Part, What};
 use charz_data::escape::plain;
 

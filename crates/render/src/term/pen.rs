@@ -6,9 +6,9 @@ use textwrap::core::display_width;
 use textwrap::{Options, WordSplitter};
 
 use super::ascii::ascii;
-use super::sheet::{Sheet, Style};
+use super::sheet::Sheet;
 use crate::grid;
-use crate::look::TerminalStyle;
+use crate::look::{LONGEST, Style, TerminalStyle, act};
 use charz_data::escape::{one_line, plain, shortened};
 
 /// Narrower terminals break lines themselves.
@@ -17,8 +17,8 @@ const NARROWEST: usize = 40;
 const WIDEST: usize = 300;
 /// A longer label is cut, so its words have room on a narrow terminal.
 const LONGEST_LABEL: usize = 22;
-/// Longer lines of words are hard to read.
-const LONGEST: usize = 110;
+/// What stands between the entries of a list.
+const BETWEEN: &str = " · ";
 
 pub struct Pen<'a> {
     look: TerminalStyle,
@@ -66,12 +66,18 @@ impl<'a> Pen<'a> {
         // First of all: in ASCII a sign may be longer.
         let [label, text] = [label, text].map(|text| self.signs(text));
         let indent = display_width(&label).min(LONGEST_LABEL + 2);
-        let options = Options::new(self.paragraph() - indent).word_splitter(WordSplitter::NoHyphenation);
+        // A list is read by its entries, however long its lines are.
+        let width = if text.contains(BETWEEN) { self.width() } else { self.paragraph() };
+        let options = Options::new(width - indent).word_splitter(WordSplitter::NoHyphenation);
         let lines = textwrap::wrap(&text, options);
         let mut sheet = Sheet::new(self.look.columns, lines.len().max(1));
         sheet.put(0, 0, &label, Style::Plain);
         for (at, line) in lines.iter().enumerate() {
             sheet.put(indent, at, line, style);
+        }
+        if !label.is_empty() {
+            sheet.put(0, 0, act(label.trim_end()), Style::Act);
+            sheet.put(indent, 0, act(&text), Style::Act);
         }
         self.sheet(&sheet)
     }
@@ -83,11 +89,11 @@ impl<'a> Pen<'a> {
     /// A label with as many of the entries as a line holds, and how many more there are.
     pub fn line_of(&mut self, label: &str, entries: &[String]) -> io::Result<()> {
         let label = format!("{:<9}  ", short(label, LONGEST_LABEL));
-        let room = self.paragraph() - display_width(&label).min(LONGEST_LABEL + 2);
+        let room = self.width() - display_width(&label).min(LONGEST_LABEL + 2);
         let with = |count: usize| {
             let more = entries.len() - count;
             let rest = (more > 0).then(|| format!("{more} more"));
-            entries[..count].iter().map(|entry| one_line(entry)).chain(rest).collect::<Vec<_>>().join(" · ")
+            entries[..count].iter().map(|entry| one_line(entry)).chain(rest).collect::<Vec<_>>().join(BETWEEN)
         };
         let fits = (0..=entries.len()).rev().map(with).find(|text| display_width(text) <= room);
         self.text(&label, &fits.unwrap_or_else(|| with(0)))
@@ -98,34 +104,20 @@ impl<'a> Pen<'a> {
     }
 
     /// Foreign text in columns under a heading.
-    pub fn table(&mut self, heading: &[String], words: &[usize], rows: &[Vec<String>]) -> io::Result<()> {
-        // In its signs before the columns have a width.
-        let harmless = |cells: &[String]| cells.iter().map(|cell| self.signs(&one_line(cell))).collect::<Vec<_>>();
+    pub fn table(
+        &mut self,
+        heading: &[String],
+        words: &[usize],
+        spare: &[usize],
+        rows: &[Vec<String>],
+    ) -> io::Result<()> {
+        let harmless = |cells: &[String]| cells.iter().map(|cell| one_line(cell)).collect::<Vec<_>>();
         let rows: Vec<Vec<String>> = rows.iter().map(|row| harmless(row)).collect();
         let heading = harmless(heading);
         let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
-        let mut lines = Vec::new();
-        grid::columns(&heading, words, &rows, self.look.tables.max(NARROWEST), &mut lines)?;
-        let lines = String::from_utf8_lossy(&lines);
-        // Of a row that is folded no line has all cells.
-        if self.look.colour && lines.lines().count() == rows.len() + 1 {
-            let rows = [Vec::new()].into_iter().chain(rows);
-            return lines.lines().zip(rows).try_for_each(|(line, row)| writeln!(self.out, "{}", dimmed(line, &row)));
-        }
-        write!(self.out, "{lines}")
+        let look = TerminalStyle { tables: self.look.tables.max(NARROWEST), ..self.look };
+        grid::columns(&heading, words, spare, &rows, &look, self.out)
     }
-}
-
-/// A line of a table with its noisy numbers standing back.
-fn dimmed(line: &str, row: &[String]) -> String {
-    let (mut shown, mut rest) = (String::new(), line);
-    for noisy in row.iter().filter(|cell| cell.ends_with('~')) {
-        if let Some((before, after)) = rest.split_once(noisy.as_str()) {
-            shown += &format!("{before}{}", Sheet::styled(noisy, Style::Faint));
-            rest = after;
-        }
-    }
-    shown + rest
 }
 
 /// Foreign text in so many columns.
@@ -144,7 +136,7 @@ mod tests {
         let rows =
             [["1.82 Gop/s ±0.6%", "a"], ["35.8 GB/s~", "b"], ["–", "c"]].map(|row| row.map(str::to_owned).to_vec());
         let heading = ["number", "name"].map(str::to_owned);
-        let text = written(|out| Pen::new(&look, out).table(&heading, &[1], &rows));
+        let text = written(|out| Pen::new(&look, out).table(&heading, &[1], &[], &rows));
         let places: Vec<Option<usize>> =
             text.lines().skip(1).zip(["a", "b", "c"]).map(|(line, name)| line.rfind(name)).collect();
         assert!(text.is_ascii() && places[0].is_some() && places.iter().all(|place| *place == places[0]), "{text}");

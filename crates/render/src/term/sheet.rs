@@ -5,42 +5,11 @@ use std::io::{self, Write};
 use textwrap::core::display_width;
 
 use super::ascii::ascii;
-use crate::look::TerminalStyle;
+use crate::look::{RESET, Style, TerminalStyle};
 
 /// The most lines of a sheet: pictures are folded long before.
 const HIGHEST: usize = 2000;
 const WIDEST: usize = 1000;
-
-/// How a cell is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Style {
-    #[default]
-    Plain,
-    /// Less important than the rest.
-    Faint,
-    Bold,
-}
-
-impl Style {
-    /// As an escape of ECMA-48 (SGR), grey among the 256 colours of xterm.
-    fn code(self) -> &'static str {
-        match self {
-            Style::Plain => "",
-            Style::Faint => "\u{1b}[38;5;244m",
-            Style::Bold => "\u{1b}[1m",
-        }
-    }
-}
-
-impl Sheet {
-    /// Harmless text between the escapes of a style.
-    pub(super) fn styled(text: &str, style: Style) -> String {
-        format!("{}{text}{RESET}", style.code())
-    }
-}
-
-/// What ends every colour (ECMA-48, SGR 0).
-const RESET: &str = "\u{1b}[0m";
 
 /// A cell: a sign with what combines with it; nothing where it is blank.
 #[derive(Clone, Debug, Default)]

@@ -42,7 +42,7 @@ fn top_leaves_the_busy_share_that_of_all_cpus() {
         Sample { cpus, softirqs: Vec::new(), missing: Vec::new() }
     };
     let samples = [sample([[0, 0], [0, 0]]), sample([[20, 80], [100, 0]])];
-    let (interval, format) = (Duration::from_secs(1), &crate::view::watch::FORMATS[0]);
+    let (interval, format) = (Duration::from_secs(1), &FORMATS[0]);
     let options = Options { interval, count: None, key: Some("busy"), groups: None, top: Some(1), of: None, format };
     let machine = discover(&Source::Synthetic("core:2 pu:1".to_owned())).unwrap();
     let told = of_cpus(&options, &machine, [&samples[0], &samples[1]], 0.0, 1.0);

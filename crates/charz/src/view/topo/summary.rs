@@ -7,34 +7,35 @@ use charz_analysis::page::{DeviceRow, core_name, device_rows};
 use charz_data::escape::{counted, plain};
 use charz_data::units;
 use charz_render::grid::columns;
+use charz_render::look::TerminalStyle;
 use charz_topology::{CacheHolds, Info, Kind, Machine, NumaNode, Source, Strand, cpulist, modes};
 use charz_words::interleave;
 
 use super::layout;
 use charz_measure::doctor::under_hypervisor;
 
-/// Lines of the layout beside each other where there are more of them, and how wide they may be then.
+/// Lines of the layout beside each other where there are more of them, and how wide they are where that is no terminal.
 const TALL: usize = 16;
 const WIDE: usize = 100;
 /// Where a list of CPUs is cut.
 const LIST: usize = 48;
 
-pub(super) fn write(machine: &Machine, width: usize, out: &mut dyn Write) -> io::Result<()> {
-    page(machine, width, &[], out)
+pub(super) fn write(machine: &Machine, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
+    page(machine, look, &[], out)
 }
 
 /// The same with a line per mode of the machine.
-pub(super) fn write_all(machine: &Machine, width: usize, out: &mut dyn Write) -> io::Result<()> {
-    page(machine, width, &modes(machine), out)
+pub(super) fn write_all(machine: &Machine, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
+    page(machine, look, &modes(machine), out)
 }
 
-fn page(machine: &Machine, width: usize, modes: &[Info], out: &mut dyn Write) -> io::Result<()> {
+fn page(machine: &Machine, look: &TerminalStyle, modes: &[Info], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}\n", totals(machine))?;
-    levels(machine, width, out)?;
-    beside(&layout::lines(machine), width, out)?;
+    levels(machine, look, out)?;
+    beside(&layout::lines(machine), look.tables, out)?;
     writeln!(out)?;
     if !machine.devices.is_empty() {
-        devices(machine, width, out)?;
+        devices(machine, look, out)?;
         writeln!(out)?;
     }
     if machine.alu.is_known() {
@@ -108,10 +109,10 @@ fn per_core(machine: &Machine) -> String {
 }
 
 /// A row per kind and model of devices at each place.
-pub(super) fn devices(machine: &Machine, width: usize, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn devices(machine: &Machine, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let row = |row: DeviceRow| [row.kind.to_owned(), row.devices, row.place, row.cpus, row.pci, row.model];
     let rows: Vec<[String; 6]> = device_rows(machine).into_iter().map(row).collect();
-    columns(&["device", "names", "near", "CPUs", "PCI", "model"], &[0, 1, 2, 3, 4, 5], &rows, width, out)
+    columns(&["device", "names", "near", "CPUs", "PCI", "model"], &[0, 1, 2, 3, 4, 5], &[4], &rows, look, out)
 }
 
 /// Parts of one level that are alike.
@@ -127,7 +128,7 @@ struct Level {
     sets: Vec<Vec<u32>>,
 }
 
-fn levels(machine: &Machine, width: usize, out: &mut dyn Write) -> io::Result<()> {
+fn levels(machine: &Machine, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let rows: Vec<[String; 5]> = found(machine)
         .into_iter()
         .map(|level| {
@@ -145,7 +146,7 @@ fn levels(machine: &Machine, width: usize, out: &mut dyn Write) -> io::Result<()
     if rows.is_empty() {
         return Ok(());
     }
-    columns(&["level", "count", "size", "shared by", "CPUs"], &[0, 2, 3, 4], &rows, width, out)?;
+    columns(&["level", "count", "size", "shared by", "CPUs"], &[0, 2, 3, 4], &[], &rows, look, out)?;
     writeln!(out)
 }
 
@@ -254,7 +255,8 @@ fn shortened(pieces: &[String], between: &str) -> String {
 
 fn beside(lines: &[String], columns: usize, out: &mut dyn Write) -> io::Result<()> {
     let width = lines.iter().map(String::len).max().unwrap_or(0) + 3;
-    let most = if lines.len() > TALL { (WIDE.min(columns) / width).max(1) } else { 1 };
+    let room = if columns == usize::MAX { WIDE } else { columns };
+    let most = if lines.len() > TALL { (room / width).max(1) } else { 1 };
     let height = lines.len().div_ceil(most).max(1);
     for row in 0..height.min(lines.len()) {
         let cells = lines.iter().skip(row).step_by(height);
