@@ -240,8 +240,12 @@ pub(super) fn measure(
     }
     let quiet = new.quiet && recorder.is_some();
     let shown = if report.anonymous { Cow::Owned(report::anonymous(report.clone())) } else { Cow::Borrowed(&report) };
-    for disturbance in shown.host.disturbances.iter().filter(|_| !quiet) {
-        note(&format!("warning: {disturbance}; results will be noisier (charz doctor lists the fixes)"));
+    // What the batch system gave is said already; details come after a semicolon.
+    let disturbances = shown.host.disturbances.iter().filter(|one| !quiet && !one.starts_with(BATCH));
+    let disturbances: Vec<&str> = disturbances.filter_map(|one| one.split("; ").next()).collect();
+    if !disturbances.is_empty() {
+        let all = disturbances.join("; ");
+        note(&format!("warning: results will be noisier (charz doctor lists the fixes): {all}"));
     }
     let program = program.as_ref();
     let (budget, is_brief) = (plan.budget, plan.is_brief);
@@ -274,6 +278,9 @@ pub(super) fn note_pages(request: &Request, kernels: &[&'static dyn Kernel], lim
     }
 }
 
+/// Begins what is said of the batch system.
+const BATCH: &str = "batch system: ";
+
 /// Where the batch system gave the job more CPUs of this node than the process may use: the numbers are then those of a part of it.
 fn fewer_than_scheduled(machine: &Machine, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     let number = |name| {
@@ -287,7 +294,7 @@ fn fewer_than_scheduled(machine: &Machine, variable: impl Fn(&str) -> Option<Str
     let given = given.min(machine.strands.len() + machine.absent.len());
     (given > usable).then(|| {
         format!(
-            "batch system: the job has {given} CPUs of this node, and this process may use {usable}: start charz in the job's script \
+            "{BATCH}the job has {given} CPUs of this node, and this process may use {usable}: start charz in the job's script \
              without srun, or with srun --cpu-bind=none -c {given}"
         )
     })
