@@ -7,6 +7,7 @@ pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod kernels;
 pub mod levels;
+pub(crate) mod live;
 pub mod lockutil;
 pub mod look;
 pub(crate) mod passport;

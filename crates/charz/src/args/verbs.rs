@@ -229,7 +229,8 @@ pub(super) enum Verb {
     ///
     /// Percentages of the interval: usr (user and nice), sys, irq, soft (softirqs), wt (idle, waiting for a disk), st (stolen by the
     /// hypervisor), idl, and rundelay (tasks that could run and waited). Numbers a second: intr (interrupts), xcal (calls from other
-    /// CPUs: res and cal, which has tlb in it), csw (turns of tasks). What this kernel does not count is named.
+    /// CPUs: res and cal, which has tlb in it), csw (turns of tasks). What this kernel does not count is named. Without COUNT a terminal
+    /// shows one screen that is drawn in place until q is pressed.
     #[command(
         after_help = "Examples:\n  charz watch 1\n  charz watch --key intr --top 10 5\n  charz watch --format json 1 3"
     )]

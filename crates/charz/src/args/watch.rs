@@ -24,7 +24,7 @@ pub(super) struct WatchArgs {
     /// Time between samples in seconds, or with a unit such as 500ms [default: 1]
     #[arg(value_name = "INTERVAL")]
     pub(super) interval: Option<String>,
-    /// How many samples [default: until ^C; one if there is no INTERVAL]
+    /// How many samples [default: until q or ^C, drawn in place on a terminal; one if there is no INTERVAL]
     #[arg(value_name = "COUNT")]
     pub(super) count: Option<String>,
     /// The column to sort by, the highest first [default: the machine's own order]

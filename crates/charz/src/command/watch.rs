@@ -3,7 +3,7 @@
 use charz_data::Arrange;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -13,9 +13,11 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::exit::{Error, Exit};
 use crate::signals::Signals;
+use crate::view::live::{Heard, Live};
 use crate::view::look;
-use crate::view::watch::{COLUMNS, Format, Row, SHARES, Thread, Told};
+use crate::view::watch::{COLUMNS, FORMATS, Format, Row, SHARES, Thread, Told};
 use charz_data::escape::counted;
+use charz_data::units;
 use charz_system::per_cpu::{Cpu, Sample, read};
 use charz_system::stat::{TICK_NS, Ticks};
 use charz_system::{Status, file, task::Stat};
@@ -60,6 +62,36 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let refused = |error| Error::environment("the system refused the signal handlers").caused_by(error);
     let signals = Signals::catch().map_err(refused)?;
     let machine = discover(&Source::ThisMachine)?;
+    let is_read = FORMATS.iter().take(2).any(|format| format.name == options.format.name);
+    let live = if options.count.is_none() && is_read { Live::begin().map_err(cannot_draw)? } else { None };
+    let mut last = None;
+    let ended = watched(options, &signals, &machine, live.as_ref(), &mut last, out);
+    if live.is_some() {
+        drop(live);
+        // What was on the screen stays for its reader.
+        last.map_or(Ok(()), |told| (options.format.write)(&told, 0, &machine, out))?;
+        out.flush()?;
+    }
+    if let (Ok(None), Some(pid)) = (&ended, options.of) {
+        look::say(&format!("charz: process {pid} has ended"));
+    }
+    ended.map(|exit| exit.unwrap_or(Exit::Done))
+}
+
+fn cannot_draw(error: io::Error) -> Error {
+    Error::environment("the terminal cannot be drawn on; charz watch 1 1000000 prints samples below each other")
+        .caused_by(error)
+}
+
+/// Takes samples until their count, a signal or `q`; `None` where the process that is watched has ended.
+fn watched(
+    options: &Options,
+    signals: &Signals,
+    machine: &Machine,
+    live: Option<&Live>,
+    last: &mut Option<Told>,
+    out: &mut dyn Write,
+) -> Result<Option<Exit>, Error> {
     let proc = Path::new("/proc");
     let cannot = |error: charz_system::Error| Error::environment("cannot watch CPUs").caused_by(error);
     let mut begun = Instant::now();
@@ -71,13 +103,22 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
             check(options, &before)?;
         }
     }
+    let draw = |live: &Live, told: Option<&Told>| {
+        let mut text = Vec::new();
+        told.map_or(Ok(()), |told| (options.format.write)(told, 0, machine, &mut text))?;
+        live.draw(&String::from_utf8_lossy(&text), &format!("every {}", units::duration(options.interval)))
+    };
+    live.map_or(Ok(()), |live| draw(live, None)).map_err(cannot_draw)?;
     let mut next = begun + options.interval;
     for at in 0.. {
         if options.count.is_some_and(|count| at >= count) {
             break;
         }
-        if let Some(exit) = sleep_until(next, &signals) {
-            return Ok(exit);
+        while let Some(woken) = sleep_until(next, signals, live) {
+            match (woken, live) {
+                (Woken::Ended(exit), _) => return Ok(Some(exit)),
+                (Woken::Resized, live) => live.map_or(Ok(()), |live| draw(live, last.as_ref())).map_err(cannot_draw)?,
+            }
         }
         let (now, cpu_time) = (Instant::now(), cpu_time());
         // Samples that were missed, as by a process that was stopped, are not made up for.
@@ -89,10 +130,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         let told = match options.of {
             Some(pid) => {
                 let later = match Process::read(pid) {
-                    Err(_) if at > 0 => {
-                        look::say(&format!("charz: process {pid} has ended"));
-                        break;
-                    }
+                    Err(_) if at > 0 => return Ok(None),
                     later => later?,
                 };
                 let (rows, ended) = later.since(&process, interval_s, options.top);
@@ -101,17 +139,25 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
             }
             None => {
                 let sample = read(proc).map_err(cannot)?;
-                let told = of_cpus(options, &machine, [&before, &sample], t, interval_s);
+                let told = of_cpus(options, machine, [&before, &sample], t, interval_s);
                 before = sample;
                 told
             }
         };
         begun = now;
         let told = Told { cost_ns: self::cpu_time().saturating_sub(cpu_time).as_nanos() as u64, ..told };
-        (options.format.write)(&told, at, &machine, out)?;
-        out.flush()?;
+        match live {
+            Some(live) => {
+                draw(live, Some(&told)).map_err(cannot_draw)?;
+                *last = Some(told);
+            }
+            None => {
+                (options.format.write)(&told, at, machine, out)?;
+                out.flush()?;
+            }
+        }
     }
-    Ok(Exit::Done)
+    Ok(Some(Exit::Done))
 }
 
 /// The time that this thread was on a CPU.
@@ -141,17 +187,28 @@ fn check(options: &Options, sample: &Sample) -> Result<(), Error> {
     Err(Error::bad_input(format!("--key: {key} is not available here ({reason}); choose from {}", here.join(", "))))
 }
 
-/// Waits, or returns how to end where a signal came.
-fn sleep_until(moment: Instant, signals: &Signals) -> Option<Exit> {
+enum Woken {
+    Ended(Exit),
+    Resized,
+}
+
+/// Waits, or returns what came before the moment did: a signal, `q`, another size of the screen.
+fn sleep_until(moment: Instant, signals: &Signals, live: Option<&Live>) -> Option<Woken> {
     loop {
         if let Some((exit, _)) = signals.received() {
-            return Some(exit);
+            return Some(Woken::Ended(exit));
+        }
+        match live.map(Live::heard) {
+            Some(Heard::Quit) => return Some(Woken::Ended(Exit::Done)),
+            Some(Heard::Resized) => return Some(Woken::Resized),
+            Some(Heard::Nothing) | None => {}
         }
         let left = moment.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return None;
         }
-        let mut ends = [PollFd::from_borrowed_fd(signals.wake(), PollFlags::IN)];
+        let mut ends = vec![PollFd::from_borrowed_fd(signals.wake(), PollFlags::IN)];
+        ends.extend(live.iter().flat_map(|live| live.ends()));
         // Interrupted, it looks again.
         let _ = poll(&mut ends, Timespec::try_from(left).ok().as_ref());
     }

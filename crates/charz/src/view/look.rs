@@ -9,6 +9,7 @@ use charz_render::look::{LONGEST, TerminalStyle};
 use charz_render::wrapped;
 use rustix::termios::tcgetwinsize;
 
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Colour {
     /// Where the output is a terminal that knows them, and the environment does not say otherwise.
@@ -68,6 +69,12 @@ fn columns() -> Option<usize> {
     if chosen().1 { None } else { known(size(stdout())) }
 }
 
+/// Lines and columns of the terminal that standard output is.
+pub fn screen() -> Option<(usize, usize)> {
+    let lines = tcgetwinsize(stdout()).ok().map(|size| usize::from(size.ws_row)).filter(|lines| *lines > 0)?;
+    Some((lines, columns()?))
+}
+
 /// The columns of standard error, where it is a terminal; one that does not say how wide it is has 80.
 pub fn of_stderr() -> Option<usize> {
     let size = size(stderr())?;
@@ -93,7 +100,12 @@ pub fn say(line: &str) {
 
 /// Whether standard error is a terminal on which a line can be drawn anew.
 pub fn redraws() -> bool {
-    stderr().is_terminal() && !is_dumb(|name| std::env::var(name).ok())
+    stderr().is_terminal() && !only_prints()
+}
+
+/// Whether the terminal erases nothing.
+pub fn only_prints() -> bool {
+    is_dumb(|name| std::env::var(name).ok())
 }
 
 /// Writes a line at the place of the last one on a terminal's standard error; an empty one takes that away.
