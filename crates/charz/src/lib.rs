@@ -10,6 +10,7 @@ pub(crate) mod anonymous;
 pub mod args;
 pub mod command;
 pub mod exit;
+pub(crate) mod log;
 pub mod program;
 pub(crate) mod provenance;
 pub(crate) mod signals;

@@ -8,6 +8,7 @@ use rustix::process::{getegid, geteuid, getgid, getuid};
 
 use crate::args::{self, Parsed};
 use crate::exit::{Error, Exit};
+use crate::log;
 use crate::signals::survive_file_size_limit;
 use crate::view::look;
 use charz_fleet::words::check_failed;
@@ -34,6 +35,7 @@ pub fn main() -> ExitCode {
         }
         error.exit
     });
+    log::line("end", || format!("exit code {}", exit.code()));
     ExitCode::from(exit.code())
 }
 
@@ -48,6 +50,7 @@ fn run() -> Result<Exit, Error> {
     refuse_borrowed_rights()?;
     survive_file_size_limit()
         .map_err(|error| Error::environment("the system refused a signal handler").caused_by(error))?;
+    log::begin()?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let exit = match args::parse(std::env::args_os())? {
         Parsed::Text(text) => out.write_all(text.as_bytes()).map(|()| Exit::Done)?,

@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::exit::{Error, Exit};
+use crate::log;
 
 /// The largest file in bytes: thousands of times what all settings take.
 const MAX_BYTES: u64 = 1 << 20;
@@ -34,6 +35,7 @@ pub(crate) fn open(flag: &str, path: &Path) -> Result<(String, File), Error> {
         return Err(refuse(format!("is larger than {} MiB, which no file of settings is", MAX_BYTES >> 20)));
     }
     let text = String::from_utf8(bytes).map_err(|_| refuse("is not UTF-8 text".into()))?;
+    log::line("read", || format!("{flag} {path:?}, {} bytes", text.len()));
     Ok((text, file))
 }
 

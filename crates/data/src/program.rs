@@ -155,6 +155,12 @@ impl Program {
         Program { command: withheld(&self.command), setup: self.setup.as_deref().map(withheld), ..self.clone() }
     }
 
+    /// A command line as reports keep it: without the values of its environment.
+    #[must_use]
+    pub fn without_values(line: &str) -> String {
+        withheld(line)
+    }
+
     /// Whether a value of its environment was left out, so it cannot be run as it stands.
     #[must_use]
     pub fn is_withheld(&self) -> bool {

@@ -148,6 +148,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         &["signals", "selftest", "history", "collection", "permit"],
         &["anonymous", "database", "seal"],
         &["settings"],
+        &["log"],
         &["exit", "provenance"],
         &["golden"],
     ]),

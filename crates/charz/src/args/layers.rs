@@ -16,6 +16,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::choice::nearest;
 use crate::exit::Error;
+use crate::log;
 use crate::permit::{self, Permitted};
 use crate::settings;
 use crate::view::config::Setting;
@@ -46,7 +47,8 @@ const TOGETHER: [&str; 2] = ["kernel", "family"];
 pub(super) const RENAMED: [(&str, &str); 2] = [("invocations", "runs"), ("repetitions", "iterations")];
 
 /// Variables that are no flag's.
-const NO_FLAGS: [&str; 4] = ["CHARZ_DB", "CHARZ_LAUNCH", "CHARZ_LOCK_DIR", charz_launch::runtimes::SEATS];
+const NO_FLAGS: [&str; 5] =
+    ["CHARZ_DB", "CHARZ_LAUNCH", "CHARZ_LOCK_DIR", log::VARIABLE, charz_launch::runtimes::SEATS];
 
 pub(super) type Variables = BTreeMap<OsString, OsString>;
 

@@ -67,7 +67,7 @@ fn codes(name: &str) -> Vec<(String, String)> {
 }
 
 /// Variables that set no option, the pages that have them (all if none is named), and what they do.
-const VARIABLES: [(&str, &[&str], &str); 5] = [
+const VARIABLES: [(&str, &[&str], &str); 6] = [
     (
         "CHARZ_DB",
         &["charz", "charz-history", "charz-history-add", "charz-history-list", "charz-history-plot", "charz-compare"],
@@ -91,6 +91,11 @@ const VARIABLES: [(&str, &[&str], &str); 5] = [
         "CHARZ_SEATS",
         &["charz", "charz-exec", "charz-sweep"],
         "Set for a program that charz starts: its number of threads.",
+    ),
+    (
+        "CHARZ_LOG",
+        &[],
+        "A file that gets what a report of a defect needs: version, arguments, machine, files read, decisions, times, errors.",
     ),
     ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE", &[], "Whether --color auto uses colours."),
     ("COLUMNS", &[], "The width of a terminal that does not report its own."),

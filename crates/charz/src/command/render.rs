@@ -7,6 +7,7 @@ use std::sync::Once;
 use super::STREAM;
 use crate::anonymous::anonymous;
 use crate::exit::{Error, Exit};
+use crate::log;
 use crate::view::look;
 use charz_analysis::figure::Figure;
 use charz_analysis::page::{self, Page, Source};
@@ -196,6 +197,7 @@ fn read_all(path: &Path) -> Result<(Report, String, Option<File>), Error> {
         Some(ErrorKind::NotFound) if journal::is_journal(&journal::beside(path)) => unfinished(path),
         _ => unreadable(error),
     })?;
+    log::line("read", || format!("{path:?}, {} bytes, report {}", text.len(), report.id));
     Ok((judged(report), text, Some(file)))
 }
 

@@ -9,6 +9,7 @@ use charz_topology::{Backend, Machine, Source, discover};
 
 use super::STREAM;
 use crate::exit::{Error, Exit};
+use crate::log;
 use crate::permit::{Consent, Permitted};
 use crate::provenance::tool;
 use crate::view::look;
@@ -212,6 +213,10 @@ pub(super) fn measure(
     if let Some(dated) = file.as_mut().filter(|_| new.output.is_none() && plain_bytes > MOST_PLAIN) {
         dated.as_mut_os_string().push(".gz");
     }
+    log::line("plan", || {
+        let (cells, runnable) = (plan.cells.len(), plan.runnable().count());
+        format!("{cells} configurations, {runnable} of them to measure, budget {:?}, seed {}", plan.budget, plan.seed)
+    });
     if let Some(shortfall) = plan.shortfall(stage.left(plan.budget)) {
         note(&shortfall);
     }

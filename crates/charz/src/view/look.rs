@@ -9,6 +9,7 @@ use charz_render::look::{LONGEST, TerminalStyle};
 use charz_render::wrapped;
 use rustix::termios::tcgetwinsize;
 
+use crate::log;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Colour {
@@ -94,6 +95,7 @@ fn known(size: Option<usize>) -> Option<usize> {
 /// Writes a line to standard error, folded between words where that is a terminal. Texts out of files cannot steer the terminal, and long ones do
 /// not flood it.
 pub fn say(line: &str) {
+    log::line("said", || line.to_owned());
     // A closed standard error is no reason to stop, and the message cannot be reported.
     let _ = wrapped::hanging(&one_line(line), 2, of_stderr().unwrap_or(usize::MAX), &mut stderr());
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::look;
 use crate::exit::Exit;
+use crate::log;
 use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, Ending, Report, Status, anonymous_cell};
 use charz_data::units;
@@ -120,6 +121,7 @@ impl Listener for Progress {
 
     fn finish(&mut self, cell: &Cell, left: Duration, longest: Duration) {
         let line = self.count.line(left, longest);
+        log::line("run", || format!("{line}{}", told(cell)));
         if self.last.is_none_or(|last| last.elapsed() >= self.pause) {
             self.last = Some(Instant::now());
             self.pause = if self.is_terminal { REDRAW_EVERY } else { LINE_EVERY };

@@ -12,6 +12,7 @@ use super::ClockKind;
 use super::recorder::{JournalRecorder, cannot_record, stopper};
 use crate::anonymous::anonymous;
 use crate::exit::{Error, Exit};
+use crate::log;
 use crate::permit::Permitted;
 use crate::provenance::tool;
 use crate::signals::Signals;
@@ -112,6 +113,7 @@ impl MeasuringContext {
         let strands: Vec<u32> = machine.usable_strands().map(|strand| strand.os_id).collect();
         let skew_ns = clock::skew(clock.as_ref(), &Binder::new(backend), &strands);
         let timer = Timer { skew_ns, ..clock::watch(clock.as_ref(), WATCH) };
+        log::line("clock", || format!("{}, {timer:?}; seats on {} CPUs by {backend}", clock.name(), strands.len()));
         Ok(MeasuringContext {
             clock: clock.name(),
             timer,
