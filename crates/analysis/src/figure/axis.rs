@@ -15,6 +15,8 @@ pub struct Axis {
 pub enum Scale {
     /// Evenly, from 0 where the quantity is a throughput.
     Linear,
+    /// Evenly, around the numbers: for what changes little over time.
+    Around,
     /// By ratios, with ticks at powers of two.
     Log2,
     /// By ratios, with ticks at powers of ten.
@@ -44,10 +46,15 @@ impl Scale {
         if unit.more_is_better() { Scale::Linear } else { Scale::Log10 }
     }
 
+    /// Whether equal distances are equal differences.
+    pub fn is_even(self) -> bool {
+        matches!(self, Scale::Linear | Scale::Around)
+    }
+
     /// The place of a number, in units of the scale; `None` for 0 and less on a logarithmic one.
     pub fn place(self, number: f64) -> Option<f64> {
         let place = match self {
-            Scale::Linear => number,
+            Scale::Linear | Scale::Around => number,
             Scale::Log2 => number.log2(),
             Scale::Log10 => number.log10(),
         };
@@ -57,7 +64,7 @@ impl Scale {
     /// What an axis says of it.
     pub fn name(self) -> Option<&'static str> {
         match self {
-            Scale::Linear => None,
+            Scale::Linear | Scale::Around => None,
             Scale::Log2 => Some("log\u{2082}"),
             Scale::Log10 => Some("log\u{2081}\u{2080}"),
         }
@@ -65,7 +72,7 @@ impl Scale {
 
     fn number(self, place: f64) -> f64 {
         match self {
-            Scale::Linear => place,
+            Scale::Linear | Scale::Around => place,
             Scale::Log2 => place.exp2(),
             Scale::Log10 => 10_f64.powf(place),
         }
@@ -148,15 +155,18 @@ fn ends(axis: &Axis, range: Option<[f64; 2]>) -> [f64; 2] {
     if let Quantity::Names(names) = &axis.quantity {
         return [-0.5, names.len().max(1) as f64 - 0.5];
     }
-    let Some([low, high]) = range else { return if axis.scale == Scale::Linear { [0.0, 1.0] } else { [0.0, 3.0] } };
-    if axis.scale != Scale::Linear {
+    let Some([low, high]) = range else { return if axis.scale.is_even() { [0.0, 1.0] } else { [0.0, 3.0] } };
+    if !axis.scale.is_even() {
         let high = axis.scale.place(high).unwrap_or(3.0);
         let low = axis.scale.place(low).unwrap_or(high - 3.0);
         let room = if high > low { (high - low) * 0.04 } else { 0.5 };
         return at_least([low - room, high + room], least(axis, high));
     }
     let [low, high] = [low.clamp(-LARGEST, LARGEST), high.clamp(-LARGEST, LARGEST)];
+    // A loss is seen against none.
+    let high = if axis.quantity == Quantity::Share && low < 0.0 { high.max(0.0) } else { high };
     let from_zero = match axis.quantity {
+        _ if axis.scale == Scale::Around => false,
         Quantity::Value(unit) if unit.more_is_better() => true,
         Quantity::Share | Quantity::Count => low < high * 0.6,
         // A time is not compared with none.
@@ -180,9 +190,9 @@ fn ends(axis: &Axis, range: Option<[f64; 2]>) -> [f64; 2] {
 fn least(axis: &Axis, most: f64) -> f64 {
     const SHARE: f64 = 0.1;
     match (&axis.quantity, axis.scale) {
-        (Quantity::Value(_) | Quantity::Nanos | Quantity::Plain, Scale::Linear) => most * SHARE,
+        (Quantity::Value(_) | Quantity::Nanos | Quantity::Plain, scale) if scale.is_even() => most * SHARE,
         (Quantity::Value(_) | Quantity::Nanos | Quantity::Plain, scale) => scale.place(1.0 + SHARE).unwrap_or(0.0),
-        (Quantity::Share, Scale::Linear) => SHARE,
+        (Quantity::Share, scale) if scale.is_even() => SHARE,
         _ => 0.0,
     }
 }
@@ -203,7 +213,7 @@ fn finest_first(span: &Span, quantity: &Quantity) -> Vec<Vec<f64>> {
         (first..=last).filter(|power| power.rem_euclid(every) == 0).map(|power| base.powi(power)).collect()
     };
     match span.scale {
-        Scale::Linear => evenly(low, high, quantity),
+        Scale::Linear | Scale::Around => evenly(low, high, quantity),
         Scale::Log2 => {
             let all = [1, 2, 5, 10, 20, 50, 100, 500].map(|every| powers(2.0, every));
             all.into_iter().chain(evenly(low.exp2(), high.exp2(), quantity)).collect()
@@ -237,8 +247,8 @@ fn evenly(low: f64, high: f64, quantity: &Quantity) -> Vec<Vec<f64>> {
         Quantity::Names(names) => (0..=names.len().max(1).ilog2()).map(|power| (1_u64 << power) as f64).collect(),
         Quantity::Date => {
             let minutes = [1.0, 5.0, 15.0, 60.0, 180.0, 360.0, 720.0].map(|minutes| minutes * 60.0);
-            let days = [1.0, 2.0, 7.0, 14.0].map(|days| days * DAY);
-            minutes.into_iter().chain(days).collect()
+            let days = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0].map(|days| days * DAY);
+            [1.0, 5.0, 15.0].into_iter().chain(minutes).chain(days).collect()
         }
         Quantity::Bytes => {
             let power = (wide / 16.0).log2().floor();
@@ -268,6 +278,7 @@ fn text(quantity: &Quantity, number: f64) -> String {
     const LONGEST: usize = 24;
     let shown = quantity.shown(number);
     match quantity {
+        Quantity::Date if number % 60.0 != 0.0 => return quantity::second(number),
         // Only the hour distinguishes the dates of one day: `11-23 14:00`.
         Quantity::Date if number % DAY != 0.0 => return quantity::minute(number),
         Quantity::Names(_) | Quantity::Date => return shown,

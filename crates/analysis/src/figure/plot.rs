@@ -1,6 +1,6 @@
 //! Lines and dots over axes.
 
-use super::{Axis, Scale, range};
+use super::{Axis, range};
 use charz_data::units;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +31,7 @@ pub struct Series {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Measured,
-    /// Linear scaling; drawn faintly, without points.
+    /// What is expected: linear scaling, a model, a level; drawn faintly, without points, with its band.
     Ideal,
     /// The limit of the machine; drawn faintly, without points.
     Bound,
@@ -165,7 +165,7 @@ impl Plot {
         };
         let sound = self.measured().flat_map(|(_, series)| series.numbers());
         let sound = range(sound.filter(|(point, _)| point.state == State::Ok).map(|(_, y)| y));
-        let near = |number: &f64| match sound.filter(|_| self.y.scale != Scale::Linear) {
+        let near = |number: &f64| match sound.filter(|_| !self.y.scale.is_even()) {
             Some([low, high]) => (low / FAR..=high * FAR).contains(number),
             None => true,
         };

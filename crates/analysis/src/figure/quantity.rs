@@ -49,6 +49,11 @@ pub(super) fn minute(seconds: f64) -> String {
     rfc3339(seconds).get(5..16).unwrap_or_default().replace('T', " ")
 }
 
+/// `14:00:15`, UTC.
+pub(super) fn second(seconds: f64) -> String {
+    rfc3339(seconds).get(11..19).unwrap_or_default().to_owned()
+}
+
 /// The first days of every so many months between two dates.
 pub(super) fn months(low: f64, high: f64, every: usize) -> Vec<f64> {
     let year = |seconds| rfc3339(seconds).get(..4)?.parse::<usize>().ok();

@@ -43,7 +43,8 @@ impl Table {
         self
     }
 
-    pub(crate) fn without_empty_columns(mut self) -> Self {
+    /// Without the columns that are empty in every row.
+    pub fn without_empty_columns(mut self) -> Self {
         for at in (0..self.heading.len()).rev() {
             if self.rows.iter().all(|row| row.data[at] == Datum::none()) {
                 self.heading.remove(at);

@@ -170,23 +170,17 @@ fn shared(machine: &Machine, own: &[&Series]) -> impl Iterator<Item = ReferenceL
     cores.into_iter().chain([more]).filter(move |line| line.from > 0.0 && line.from < most)
 }
 
-/// What the model says of mappings of which not all was measured: a line, and the two ends of where it lies.
+/// What the model says of mappings of which not all was measured: a line, and where it lies.
 fn predicted(sorted: &CellsByKernel<'_>, at: usize, source: &Source<'_>, kernel: &str, point: Point) -> Vec<Series> {
-    let line = |name: String, points: Vec<(f64, f64)>| Series {
-        name,
+    let point_of =
+        |(x, one): &(u64, Prediction)| DataPoint { spread: Some(one.interval), ..faint(*x as f64, one.value) };
+    let of_mapping = |(mapping, found): (&str, Vec<(u64, Prediction)>)| Series {
+        name: sorted.named(&format!("{mapping}, predicted"), at),
         role: Role::Ideal,
         source: at,
-        points: points.into_iter().map(|(x, y)| faint(x, y)).collect(),
+        points: found.iter().map(point_of).collect(),
     };
-    let of_mapping = |(mapping, found): (&str, Vec<(u64, Prediction)>)| {
-        let along = |y: fn(&Prediction) -> f64| found.iter().map(|(x, one)| (*x as f64, y(one))).collect::<Vec<_>>();
-        [
-            line(sorted.named(&format!("{mapping}, predicted"), at), along(|one| one.value)),
-            line(String::new(), along(|one| one.interval[0])),
-            line(String::new(), along(|one| one.interval[1])),
-        ]
-    };
-    predicted::lines(source.report, kernel, point).into_iter().flat_map(of_mapping).collect()
+    predicted::lines(source.report, kernel, point).into_iter().map(of_mapping).collect()
 }
 
 /// A corner of a line that was not measured.

@@ -7,7 +7,7 @@ use maud::{Markup, PreEscaped, html};
 use super::foreign::Foreign;
 use super::{orders, table};
 use crate::outline::stopped;
-use crate::picture;
+use crate::picture::{PHONE, Place, drawn};
 use charz_analysis::figure::{Body, Figure, Heatmap};
 use charz_data::escape::counted;
 
@@ -32,7 +32,7 @@ fn figure(figure: &Figure, title: &str, is_panel: bool) -> Markup {
                 p.about { @for (at, sentence) in figure.about.iter().enumerate() { @if at > 0 { " " } (Foreign(&stopped(sentence))) } }
             }
             @if let Body::MachineDiagram(nest) = &figure.body { (orders::player(nest, &figure.id)) }
-            div.plot { (PreEscaped(if is_panel { picture::svg_panel(figure) } else { picture::svg_inline(figure) })) }
+            (pictures(figure, is_panel))
             @if let Body::Heatmap(heat) = &figure.body { (notes(heat)) }
             figcaption {
                 @if let Body::MachineDiagram(nest) = &figure.body { (orders::lists(nest, &figure.id)) }
@@ -46,6 +46,24 @@ fn figure(figure: &Figure, title: &str, is_panel: bool) -> Markup {
         }
     }
 }
+
+/// The picture. One of lines or bars is there a second time for narrow screens, which show that; others are moved sideways there.
+fn pictures(figure: &Figure, is_panel: bool) -> Markup {
+    let (picture, width) = drawn(figure, if is_panel { Place::Panel } else { Place::Page });
+    let plot = |picture: String| html! { div.plot { (PreEscaped(picture)) } };
+    html! {
+        @if matches!(figure.body, Body::Lines(_) | Body::Dots(_)) {
+            div.wide { (plot(picture)) }
+            div.narrow { (plot(drawn(figure, Place::Phone).0)) }
+        } @else {
+            @if width > PHONE { p.hint.far[width > PAGE] { "Scroll the picture sideways to see all of it." } }
+            (plot(picture))
+        }
+    }
+}
+
+/// How wide the text of a page is at most, in pixels.
+const PAGE: f64 = 1136.0;
 
 /// The part of a title that is not the same in all panels: `mem-read` of `mem-read: throughput vs threads`.
 fn own_title<'a>(figure: &'a Figure, panels: &[&Figure]) -> &'a str {

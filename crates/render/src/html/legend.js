@@ -32,10 +32,9 @@ for (const plot of all('figure.lines .plot, figure.dots .plot')) {
     return small;
   };
 
-  names.forEach((name, at) => {
-    // Where there is one series only, signs are all that is told of.
-    const isOf = (one) => one && (name.textContent === one.dataset.series || name.textContent.includes('\u2026'));
-    const own = isOf(series[at]) ? series[at] : null;
+  names.forEach((name) => {
+    // Signs are of no series.
+    const own = series.find((one) => one.dataset.series === (name.dataset.note || name.textContent));
     const entry = make(own && series.length > 1 ? 'button' : 'span');
     const full = own ? own.dataset.series : name.dataset.note || name.textContent;
     if (own && series.length > 1) {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::foreign::Foreign;
-use charz_analysis::figure::{Row, State, Table};
+use charz_analysis::figure::{Datum, Row, State, Table};
 
 /// A table whose columns with more numbers than words are right-aligned.
 pub(super) fn data(table: &Table, title: &str) -> Markup {
@@ -34,6 +34,15 @@ pub(super) fn grid(table: &Table, is_number: &dyn Fn(usize) -> bool, title: &str
     }
 }
 
+/// How much room words need: a browser breaks them at every hyphen.
+fn long(datum: &Datum) -> Option<&'static str> {
+    match datum.text.chars().count() {
+        0..=12 => None,
+        13..=40 => Some("words"),
+        _ => Some("sentence"),
+    }
+}
+
 fn line(row: &Row, is_number: &dyn Fn(usize) -> bool, has_passports: bool) -> Markup {
     let class = match row.state {
         State::Ok => None,
@@ -44,8 +53,8 @@ fn line(row: &Row, is_number: &dyn Fn(usize) -> bool, has_passports: bool) -> Ma
         tr class=[class] {
             @for (at, datum) in row.data.iter().enumerate() {
                 @let number = datum.number.filter(|number| number.is_finite());
-                @if at == 0 && !is_number(0) { th scope="row" data-n=[number] { (Foreign(&datum.text)) } }
-                @else { td class=[is_number(at).then_some("n")] data-n=[number] { (Foreign(&datum.text)) } }
+                @if at == 0 && !is_number(0) { th class=[long(datum)] scope="row" data-n=[number] { (Foreign(&datum.text)) } }
+                @else { td class=[is_number(at).then_some("n").or(long(datum))] data-n=[number] { (Foreign(&datum.text)) } }
             }
             @if has_passports {
                 td.passport {

@@ -120,7 +120,8 @@ fn headings_are_in_order() {
 #[test]
 fn every_row_of_a_table_is_written() {
     let page = page_of(&golden());
-    let tables: Vec<_> = page.figures().filter_map(|figure| figure.table.as_ref()).collect();
+    let of_sections = page.sections.iter().filter_map(|section| section.table.as_ref());
+    let tables: Vec<_> = page.figures().filter_map(|figure| figure.table.as_ref()).chain(of_sections).collect();
     let html = written(&page);
     let rows: usize = tables.iter().map(|table| table.rows.len()).sum();
     let passports = tables.iter().flat_map(|table| &table.rows).filter(|row| !row.passport.is_empty()).count();
@@ -167,5 +168,6 @@ fn a_page_of_many_kernels_is_small() {
     let mut report = report(cells.collect());
     report.cards.iter_mut().for_each(|card| card.family = charz_data::card::Family::Sync);
     let html = written(&page_of(&report));
-    assert!(html.len() < 600_000, "{} bytes", html.len());
+    // Lines and bars are there twice, also as a phone shows them.
+    assert!(html.len() < 750_000, "{} bytes", html.len());
 }

@@ -61,14 +61,19 @@ pub(super) fn heat(fraction: f64) -> [u8; 3] {
     std::array::from_fn(|at| (STATIONS[below][at] * (1.0 - part) + STATIONS[below + 1][at] * part).round() as u8)
 }
 
-/// Whether dark letters can be read on a colour; else light ones can. By its relative luminance, as WCAG 2.2 defines it.
-pub(super) fn is_light([red, green, blue]: [u8; 3]) -> bool {
+/// Whether dark letters can be read on a colour; else light ones can.
+pub(super) fn is_light(colour: [u8; 3]) -> bool {
+    // Where black and white letters have the same contrast.
+    luminance(colour) > 0.179
+}
+
+/// The relative luminance of a colour from 0 to 1, as WCAG 2.2 defines it.
+fn luminance([red, green, blue]: [u8; 3]) -> f64 {
     let linear = |part: u8| {
         let part = f64::from(part) / 255.0;
         if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
     };
-    // Where black and white letters have the same contrast.
-    0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue) > 0.179
+    0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
 }
 
 #[cfg(test)]
@@ -80,6 +85,28 @@ mod tests {
         assert_eq!(Paint::Series(8).written(true), "var(--s1,#0072b2)");
         assert_eq!(Paint::Series(1).written(false), "#d55e00");
         assert_eq!(Paint::Fixed([0, 255, 16]).written(true), "#00ff10");
+    }
+
+    /// By day and by night; WCAG 2.2 asks for 4.5.
+    #[test]
+    fn letters_can_be_read_on_every_ground_of_a_page() {
+        let style = include_str!("../html/page.css");
+        let colour = |name: &str, night: usize| {
+            let begin = format!("--{name}: light-dark(");
+            let line = style.lines().find(|line| line.trim_start().starts_with(&begin)).unwrap();
+            let hex = line.split('#').nth(1 + night).unwrap();
+            [0, 2, 4].map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap())
+        };
+        let grounds = ["paper", "raised", "doubt-ground", "nest0", "nest1", "nest2", "nest3", "nest4"];
+        let texts = ["ink", "soft", "link", "doubt", "bad"];
+        for (night, text, ground) in [0, 1]
+            .into_iter()
+            .flat_map(|night| texts.iter().flat_map(move |text| grounds.map(|ground| (night, text, ground))))
+        {
+            let [one, other] = [text, ground].map(|name| luminance(colour(name, night)) + 0.05);
+            let contrast = one.max(other) / one.min(other);
+            assert!(contrast >= 4.5, "{text} on {ground}: {contrast}");
+        }
     }
 
     #[test]

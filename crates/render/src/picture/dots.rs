@@ -6,7 +6,7 @@ use super::legend::{self, Key, RADIUS, doubtful, missing};
 use super::lines::keys;
 use super::pen::{Pen, TextStyle, path};
 use super::series::hit;
-use super::{WIDTH, shapes, width};
+use super::{Place, shapes, width};
 use charz_analysis::figure::{DataPoint, Plot, Quantity, Role, Scale, Series, Span, State};
 use charz_data::{escape::plain, units};
 
@@ -14,13 +14,19 @@ const RIGHT: f64 = 24.0;
 const SIZE: f64 = 12.0;
 /// Names get at most that much of the width.
 const NAMES: f64 = 250.0;
-const SMALL: f64 = 9.0;
+const SMALL: f64 = 11.0;
 /// More numbers are not written at their dots.
 const WRITTEN: usize = 60;
+/// How far the series of a row are apart with their numbers, and without, then in a row of at most that height.
+const LANES: [f64; 2] = [13.0, 10.0];
+const HIGHEST: f64 = 70.0;
+/// The room for a name above its row on a phone.
+const HEAD: f64 = 16.0;
 /// Rows beyond that are not drawn; the table has them.
 const ROWS: usize = 400;
 
 pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
+    let (is_phone, wide) = (pen.place() == Place::Phone, pen.place().width());
     let names: Vec<String> = match &plot.x.quantity {
         Quantity::Names(names) => names.iter().map(|name| plain(name)).collect(),
         _ => Vec::new(),
@@ -34,16 +40,23 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
     };
     let lanes: Vec<Vec<usize>> = (0..count).map(in_row).collect();
     let most = lanes.iter().map(Vec::len).max().unwrap_or(0).max(1);
-    let row = (8.0 + 10.0 * most as f64).clamp(24.0, 70.0);
+    let numbers = || measured.iter().flat_map(|(_, series)| series.numbers()).map(|(_, number)| number);
+    let is_written = numbers().count() <= WRITTEN;
+    let bars = match is_written {
+        true => (8.0 + LANES[0] * most as f64).max(24.0),
+        false => (8.0 + LANES[1] * most as f64).clamp(24.0, HIGHEST),
+    };
+    let head = if is_phone { HEAD } else { 0.0 };
+    let row = head + bars;
     let widest = names.iter().map(|name| width::of(name, SIZE)).fold(0.0, f64::max).min(NAMES);
-    let left = widest + 24.0;
-    let across = [left, WIDTH - RIGHT];
+    let left = if is_phone { 10.0 } else { widest + 24.0 };
+    let across = [left, wide - RIGHT];
     let mut keys = keys(plot);
     keys.retain(|(key, _)| measured.len() > 1 || !matches!(key, Key::Series(_)));
     let down = top + legend::draw(&keys, [left, top], across[1] - across[0], false, pen) + 6.0;
     // Bars begin at nothing, those of times too.
-    let is_measured = plot.y.scale == Scale::Linear && matches!(plot.y.quantity, Quantity::Value(_) | Quantity::Nanos);
-    let numbers = || measured.iter().flat_map(|(_, series)| series.numbers()).map(|(_, number)| number);
+    let is_amount = matches!(plot.y.quantity, Quantity::Value(_) | Quantity::Nanos | Quantity::Plain);
+    let is_measured = plot.y.scale == Scale::Linear && is_amount;
     let all = numbers().filter(|number| plot.y.scale.place(*number).is_some());
     // A marker beyond the axis would be beyond the picture.
     let range = plot.shown_range().map(|range| all.fold(range, |[low, high], one| [low.min(one), high.max(one)]));
@@ -55,8 +68,13 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
     frame.draw(true, pen);
     for (at, name) in names.iter().take(count).enumerate() {
         let Some(y) = frame.y(at as f64) else { continue };
-        let at = TextStyle { anchor: "end", room: NAMES, ..TextStyle::at(left - 10.0, y + 4.0, SIZE) };
-        pen.text(name, at);
+        let style = match is_phone {
+            true => {
+                TextStyle { room: wide - 2.0 * RIGHT, halo: true, ..TextStyle::at(left, y - row / 2.0 + SIZE, SIZE) }
+            }
+            false => TextStyle { anchor: "end", room: NAMES, ..TextStyle::at(left - 10.0, y + 4.0, SIZE) },
+        };
+        pen.text(name, style);
     }
     // What the values are compared with.
     for limit in plot.series.iter().filter(|series| series.role != Role::Measured) {
@@ -65,16 +83,15 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
         let line = pen.tag("path").word("d", &path([[x, top], [x, bottom]], false)).paint("stroke", Paint::Soft);
         line.word("stroke-dasharray", "5 4").titled(&limit.name);
     }
-    let step = (row - 8.0) / most as f64;
+    let step = (bars - 8.0) / most as f64;
     let is_bar = frame.x.span.scale == Scale::Linear && frame.x.span.low == 0.0;
-    let is_written = numbers().count() <= WRITTEN;
     for (at, series) in measured {
         let class = format!("series s{}", at % Paint::SERIES + 1);
         pen.tag("g").word("class", &class).word("data-series", &series.name).children(|pen| {
             for spot in &series.points {
                 let Some(lanes) = nearest_row(spot).and_then(|row| lanes.get(row)) else { continue };
                 let beside = lanes.iter().position(|lane| *lane == at).unwrap_or(0);
-                let aside = (beside as f64 - (lanes.len() as f64 - 1.0) / 2.0) * step;
+                let aside = head / 2.0 + (beside as f64 - (lanes.len() as f64 - 1.0) / 2.0) * step;
                 if is_bar {
                     bar(at, spot, aside, &frame, pen);
                 }

@@ -2,8 +2,9 @@
 
 use super::colour::Paint;
 use super::frame::Frame;
+use super::legend::RADIUS;
 use super::pen::{Pen, TextStyle};
-use super::width;
+use super::{shapes, width};
 use charz_analysis::figure::Plot;
 use charz_data::Arrange;
 use charz_data::escape::plain;
@@ -15,6 +16,8 @@ const LINE: f64 = 14.0;
 const MOST: usize = 6;
 const WIDEST: f64 = 130.0;
 const GAP: f64 = 10.0;
+/// The sign of its line before a name: letters in the colours of lines are too light to read.
+const SIGN: f64 = 10.0;
 
 /// The series that are named at their ends, by their places from 0; none where a legend names them.
 pub(super) fn names(plot: &Plot) -> Vec<(usize, String)> {
@@ -25,7 +28,7 @@ pub(super) fn names(plot: &Plot) -> Vec<(usize, String)> {
 
 /// The room for them right of the frame.
 pub(super) fn width(names: &[(usize, String)]) -> f64 {
-    names.iter().map(|(_, name)| (width::of(name, SIZE) * 1.1).min(WIDEST) + GAP + 8.0).fold(0.0, f64::max)
+    names.iter().map(|(_, name)| (width::of(name, SIZE) * 1.1).min(WIDEST) + GAP + SIGN + 8.0).fold(0.0, f64::max)
 }
 
 /// Writes each beside the last point of its line, as near to it as the others leave room.
@@ -47,7 +50,9 @@ pub(super) fn draw(names: &[(usize, String)], plot: &Plot, frame: &Frame, pen: &
         most = one.0 - LINE;
     }
     for (y, at, name) in placed {
-        let style = TextStyle::at(frame.across[1] + GAP, y + SIZE * 0.35, SIZE);
-        pen.text(name, TextStyle { paint: Paint::Series(at), room: WIDEST, ..style });
+        let x = frame.across[1] + GAP;
+        let sign = shapes::shape(at, [x + RADIUS, y], RADIUS);
+        pen.tag("path").word("d", &sign).paint("fill", Paint::Series(at)).empty();
+        pen.text(name, TextStyle { room: WIDEST, ..TextStyle::at(x + SIGN, y + SIZE * 0.35, SIZE) });
     }
 }

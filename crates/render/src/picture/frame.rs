@@ -148,7 +148,7 @@ impl Frame {
             let ground = pen.tag("rect").rectangle(left, bottom + 1.0, right - left, self.gutter - 1.0);
             ground.paint("fill", Paint::Soft).word("fill-opacity", ".08").empty();
             let style =
-                TextStyle { anchor: "end", paint: Paint::Soft, ..TextStyle::at(left - 8.0, bottom + 16.0, 10.0) };
+                TextStyle { anchor: "end", paint: Paint::Soft, ..TextStyle::at(left - 8.0, bottom + 16.0, 11.0) };
             pen.text("no result", style);
         }
         pen.tag("g").word("class", "axes").children(|pen| {

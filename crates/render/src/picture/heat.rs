@@ -26,18 +26,19 @@ const MARKED: usize = 4096;
 /// The longest name of a row or a column.
 const NAME: f64 = 110.0;
 /// Room right of the tiles for the scale of colours.
-const SCALE: f64 = 110.0;
+const SCALE: f64 = 124.0;
 
-pub(super) fn draw(map: &Heatmap, id: &str, top: f64, pen: &mut Pen) -> f64 {
+/// Draws it below a height; its width and the height at which it ends.
+pub(super) fn draw(map: &Heatmap, id: &str, top: f64, pen: &mut Pen) -> [f64; 2] {
     let (rows, columns) = (map.rows.len(), map.columns.len());
     if rows == 0 || columns == 0 {
         nothing([0.0, WIDTH], [top, top + 60.0], pen);
-        return top + 60.0;
+        return [WIDTH, top + 60.0];
     }
     if rows.max(columns) > MOST {
         let text = format!("{rows} by {columns} values are too many to draw");
         pen.text(&text, TextStyle { paint: Paint::Soft, ..TextStyle::at(12.0, top + 30.0, 14.0) });
-        return top + 60.0;
+        return [WIDTH, top + 60.0];
     }
     let longest = |names: &[String]| names.iter().map(|name| width::of(&plain(name), SIZE)).fold(0.0, f64::max);
     let left = longest(&map.rows).min(NAME) + 34.0;
@@ -46,8 +47,9 @@ pub(super) fn draw(map: &Heatmap, id: &str, top: f64, pen: &mut Pen) -> f64 {
     let tile = if tile > 1.0 { (tile * 10.0).floor() / 10.0 } else { tile };
     let is_turned = longest(&map.columns) > tile - 4.0;
     let names_height = if is_turned { longest(&map.columns).min(NAME) } else { SIZE };
-    // In the middle, where few tiles do not fill the width.
-    let aside = ((WIDTH - left - SCALE - tile * columns as f64) / 2.0).max(0.0);
+    // A page has no more than it needs; alone it is in the middle, where few tiles do not fill the width.
+    let free = (WIDTH - left - SCALE - tile * columns as f64).max(0.0);
+    let aside = if pen.is_inline() { 0.0 } else { free / 2.0 };
     let unit = |number: f64| map.quantity.shown(number).split_once(' ').map(|(_, unit)| unit.to_owned());
     let grid = Grid {
         map,
@@ -70,7 +72,8 @@ pub(super) fn draw(map: &Heatmap, id: &str, top: f64, pen: &mut Pen) -> f64 {
     });
     grid.borders(pen);
     grid.scale(id, pen);
-    grid.down[1].max(grid.down[0] + 200.0) + 16.0
+    let wide = if pen.is_inline() { WIDTH - free } else { WIDTH };
+    [wide, grid.down[1].max(grid.down[0] + 200.0) + 16.0]
 }
 
 /// The sign of a noisy tile.
@@ -149,9 +152,9 @@ impl Grid<'_> {
         if tile.state == State::Suspect {
             noisy([x + self.tile - 6.0, y + 6.0], paint, pen);
         }
-        let mut sizes = [SIZE, SIZE * 0.8].into_iter();
-        if let Some(size) = sizes.find(|size| width::of(text, *size) <= self.tile - 4.0) {
-            pen.text(text, TextStyle { paint, ..TextStyle::around(x + half, y + half + size * 0.35, size) });
+        // Smaller letters are not read on a screen.
+        if width::of(text, SIZE) <= self.tile - 2.0 {
+            pen.text(text, TextStyle { paint, ..TextStyle::around(x + half, y + half + SIZE * 0.35, SIZE) });
         }
     }
 
@@ -237,12 +240,14 @@ impl Grid<'_> {
         let mut y = top;
         if let Some([low, high]) = self.map.range().filter(|_| self.is_even) {
             pen.tag("rect").rectangle(x, y, 14.0, 14.0).paint("fill", Paint::Fixed(heat(0.5))).empty();
-            let mut ends = [low, high].map(|end| self.map.quantity.shown(end)).to_vec();
-            ends.dedup();
-            let range = TextStyle { room: SCALE - 46.0, ..TextStyle::at(x + 20.0, y + 11.0, SIZE) };
-            pen.text(&ends.join(" to "), range);
-            pen.text("all within 2%", TextStyle { room: SCALE - 46.0, ..soft(y + 25.0) });
-            y += 36.0;
+            let [low, high] = [low, high].map(|end| self.map.quantity.shown(end));
+            let range = if low == high { vec![low] } else { vec![format!("{low} to"), high] };
+            for end in range {
+                pen.text(&end, TextStyle { room: SCALE - 46.0, ..TextStyle::at(x + 20.0, y + 11.0, SIZE) });
+                y += 14.0;
+            }
+            pen.text("all within 2%", TextStyle { room: SCALE - 46.0, ..soft(y + 11.0) });
+            y += 24.0;
         } else if let Some(span) = self.span {
             for part in 0..PARTS {
                 let [low, high] = [part, part + 1].map(|part| f64::from(part) / f64::from(PARTS));

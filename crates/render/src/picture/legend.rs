@@ -28,7 +28,8 @@ pub(super) fn draw(keys: &[(Key, String)], [left, top]: [f64; 2], width: f64, wi
     let (mut x, mut y) = (left, top);
     pen.tag("g").word("class", "legend").children(|pen| {
         for (key, name) in keys {
-            let wide = KEY + width::of(name, SIZE).min(NAME) + GAP;
+            let room = NAME.min(width - KEY);
+            let wide = KEY + width::of(name, SIZE).min(room) + GAP;
             if x > left && x + wide > left + width {
                 (x, y) = (left, y + ROW);
             }
@@ -39,7 +40,7 @@ pub(super) fn draw(keys: &[(Key, String)], [left, top]: [f64; 2], width: f64, wi
                 Key::Missing => missing(Paint::Soft, middle, pen),
             }
             let paint = if matches!(key, Key::Series(_)) { Paint::Ink } else { Paint::Soft };
-            pen.text(name, TextStyle { paint, room: NAME, ..TextStyle::at(x + KEY, y + ROW / 2.0 + 4.0, SIZE) });
+            pen.text(name, TextStyle { paint, room, ..TextStyle::at(x + KEY, y + ROW / 2.0 + 4.0, SIZE) });
             x += wide;
         }
     });

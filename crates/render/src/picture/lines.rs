@@ -7,7 +7,7 @@ use super::layout::{LabelLayout, rows};
 use super::legend::{self, Key};
 use super::pen::{Pen, TextStyle};
 use super::series;
-use super::{WIDTH, width};
+use super::{Place, width};
 use charz_analysis::figure::{Plot, ReferenceLine, Role, State};
 use charz_data::escape::plain;
 
@@ -19,11 +19,13 @@ const RULE_ROWS: usize = 6;
 const RULE_ROW: f64 = 14.0;
 const RULE_SIZE: f64 = 11.0;
 
-/// Draws it as wide as this; the height at which it ends.
-pub(super) fn draw(plot: &Plot, id: &str, wide: f64, top: f64, pen: &mut Pen) -> f64 {
-    let high = if wide < WIDTH { PANEL_HEIGHT } else { HEIGHT };
+/// Draws it as wide as its place; the height at which it ends.
+pub(super) fn draw(plot: &Plot, id: &str, top: f64, pen: &mut Pen) -> f64 {
+    let (place, wide) = (pen.place(), pen.place().width());
+    let high = if matches!(place, Place::Panel | Place::Phone) { PANEL_HEIGHT } else { HEIGHT };
     let y = Side::vertical(&plot.y, plot.shown_range(), high);
-    let names = ends::names(plot);
+    // A phone has no room beside the frame.
+    let names = if place == Place::Phone { Vec::new() } else { ends::names(plot) };
     let gutter = if plot.has(State::Missing) { GUTTER } else { 0.0 };
     let left = if gutter > 0.0 { y.width().max(62.0) } else { y.width() };
     let across = [left, wide - ends::width(&names).max(MARGIN)];
@@ -33,7 +35,7 @@ pub(super) fn draw(plot: &Plot, id: &str, wide: f64, top: f64, pen: &mut Pen) ->
     // The gutter says what has no result, lines say their names, and a panel's neighbours what is noisy.
     keys.retain(|(key, _)| match key {
         Key::Series(_) => names.is_empty(),
-        Key::Doubtful => wide == WIDTH,
+        Key::Doubtful => place != Place::Panel,
         Key::Missing => false,
     });
     let down = top + legend::draw(&keys, [across[0], top], across[1] - across[0], true, pen) + 6.0;

@@ -13,7 +13,7 @@ use charz_data::{cpulist, escape::plain};
 
 const CELL: [f64; 2] = [27.0, 18.0];
 /// A cell with the place of its strand in an order.
-const CELL_WITH_TURN: f64 = 25.0;
+const CELL_WITH_TURN: f64 = 29.0;
 /// Within a box, around what it holds.
 const PAD: f64 = 4.0;
 /// What a box is called, above what it holds, and the most room for it where the box is narrower.
@@ -28,7 +28,7 @@ const SHAPES: [f64; 5] = [1.5, 1.0, 2.2, 3.3, 0.7];
 const DEEPEST: usize = 12;
 /// With more cores than that, caches of several cores that are alike and next to each other are drawn once.
 const MOST_CORES: usize = 64;
-const NARROW: f64 = 400.0;
+const NARROW: f64 = 340.0;
 const LEGEND_ROW: f64 = 18.0;
 
 /// Draws it below a height; its width and the height at which it ends.
@@ -347,7 +347,7 @@ impl Laid<'_> {
             pen.text(&self.part.name(), name);
             if let Some(turn) = turn {
                 let paint = Paint::Series(0);
-                let small = TextStyle { paint, ..TextStyle::around(middle, at[1] + high - 3.5, 9.0) };
+                let small = TextStyle { paint, ..TextStyle::around(middle, at[1] + high - 3.5, 11.0) };
                 pen.text(&(turn + 1).to_string(), small);
             }
         });

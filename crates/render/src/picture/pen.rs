@@ -5,24 +5,27 @@ use std::fmt::Write;
 use maud::Render;
 
 use super::colour::Paint;
-use super::width;
+use super::{Place, width};
 use charz_data::escape::plain;
 
 pub(super) struct Pen {
     text: String,
-    /// Whether colours are left to the page around, by variables.
-    is_inline: bool,
+    place: Place,
 }
 
 impl Pen {
     /// An empty picture. Colours are variables with a fallback if it is within a page, else plain.
-    pub(super) fn new(is_inline: bool) -> Self {
-        Pen { text: String::new(), is_inline }
+    pub(super) fn new(place: Place) -> Self {
+        Pen { text: String::new(), place }
+    }
+
+    pub(super) fn place(&self) -> Place {
+        self.place
     }
 
     /// Whether it is within a page, which has its own heading and scripts.
     pub(super) fn is_inline(&self) -> bool {
-        self.is_inline
+        self.place != Place::File
     }
 
     /// Begins an element; nothing is complete before one of the last methods of [`Tag`].
@@ -54,7 +57,7 @@ impl Pen {
     }
 
     pub(super) fn colour(&self, paint: Paint) -> String {
-        paint.written(self.is_inline)
+        paint.written(self.is_inline())
     }
 
     pub(super) fn finish(self) -> String {
@@ -125,7 +128,11 @@ impl Tag<'_> {
 
     /// Covers lines behind letters.
     fn halo(self) -> Self {
-        let tag = self.paint("stroke", Paint::Paper).word("class", "halo").word("stroke-width", "3");
+        // A page says so once for all.
+        if self.pen.is_inline() {
+            return self.word("class", "halo");
+        }
+        let tag = self.paint("stroke", Paint::Paper).word("stroke-width", "3");
         tag.word("paint-order", "stroke").word("stroke-linejoin", "round")
     }
 
@@ -194,7 +201,7 @@ mod tests {
 
     #[test]
     fn foreign_text_does_not_become_markup() {
-        let mut pen = Pen::new(true);
+        let mut pen = Pen::new(Place::Page);
         pen.tag("g").word("data-series", "\"><script>\u{202e}").text("</g>\u{1b}&");
         assert_eq!(pen.finish(), "<g data-series=\"&quot;&gt;&lt;script&gt;\\u{202e}\">&lt;/g&gt;\\u{1b}&amp;</g>");
     }

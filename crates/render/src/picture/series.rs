@@ -6,7 +6,7 @@ use super::layout::LabelLayout;
 use super::legend::{RADIUS, doubtful, missing};
 use super::pen::{Pen, TextStyle, path};
 use super::shapes;
-use super::width;
+use super::{Place, width};
 use charz_analysis::figure::{DataPoint, Label, Plot, Role, Series, State, range};
 use charz_data::escape::plain;
 
@@ -134,6 +134,9 @@ fn gap(at: usize, spot: &DataPoint, frame: &Frame, pen: &mut Pen) {
 }
 
 pub(super) fn hit(spot: &DataPoint, class: &str, [x, y]: [f64; 2], pen: &mut Pen) {
+    if pen.place() == Place::Phone {
+        return;
+    }
     let pen_is_inline = pen.is_inline();
     let circle = pen.tag("circle").word("class", class).number("cx", x).number("cy", y).number("r", REACH);
     let circle = circle.word("fill", "transparent");
@@ -145,10 +148,11 @@ pub(super) fn hit(spot: &DataPoint, class: &str, [x, y]: [f64; 2], pen: &mut Pen
     circle.optional("data-runs", runs.as_deref()).titled(&spot.note);
 }
 
-/// Draws a limit: a faint line with its name.
+/// Draws a limit or what is expected: a faint line with its band, and its name.
 pub(super) fn limit(series: &Series, id: &str, frame: &Frame, room: &mut LabelLayout, pen: &mut Pen) {
     let corners = bent(series, frame);
     pen.tag("g").word("class", "series limit").word("data-series", &series.name).children(|pen| {
+        runs(series, frame).iter().for_each(|run| band(run, Paint::Soft, frame, pen));
         let line = pen.tag("path").word("d", &path(corners.iter().copied(), false)).word("fill", "none");
         let line = line.paint("stroke", Paint::Soft).word("stroke-dasharray", "2 4").word("stroke-opacity", ".8");
         line.word("stroke-width", "1.4").word("clip-path", &format!("url(#{id}-clip)")).titled(&series.name);
@@ -196,7 +200,7 @@ pub(super) fn flag(flag: &Label, plot: &Plot, frame: &Frame, room: &mut LabelLay
         let ring = ring.word("fill", "none").paint("stroke", paint).word("stroke-width", "1.5");
         ring.titled(&flag.note(plot));
         if let Some([left, line]) = room.near(place, &text, SIZE) {
-            pen.text(&text, TextStyle { paint, halo: true, ..TextStyle::at(left, line, SIZE) });
+            pen.text(&text, TextStyle { halo: true, ..TextStyle::at(left, line, SIZE) });
         }
     });
 }

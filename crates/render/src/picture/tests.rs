@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
-use super::{WIDTH, drawn, samples, svg, svg_inline};
+use super::{Place, WIDTH, samples, svg, width};
 use crate::formats::tests::{hostile, written};
 use charz_analysis::figure::{
     Axis, Bar, Body, DataPoint, Figure, Label, Plot, Quantity, ReferenceLine, Role, Scale, Series, State, Tile,
@@ -26,18 +26,50 @@ fn classes<'a>(document: &'a Document<'a>, class: &'a str) -> impl Iterator<Item
     document.descendants().filter(has)
 }
 
+fn drawn(figure: &Figure, place: Place) -> String {
+    super::drawn(figure, place).0
+}
+
+fn svg_inline(figure: &Figure) -> String {
+    drawn(figure, Place::Page)
+}
+
 /// Every picture of a figure is well-formed, says what it shows, and has places.
 fn check(figure: &Figure) {
-    for is_inline in [true, false] {
-        let text = drawn(figure, is_inline);
+    for place in [Place::File, Place::Page, Place::Panel, Place::Phone] {
+        let text = drawn(figure, place);
         let document = Document::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
         let root = document.root_element();
         assert_eq!(root.attribute("role"), Some("img"));
-        let named = root.attribute("aria-labelledby").unwrap_or_default();
-        for id in named.split(' ') {
+        for id in root.attribute("aria-labelledby").into_iter().flat_map(|ids| ids.split(' ')) {
             assert!(document.descendants().any(|node| node.attribute("id") == Some(id)), "{id} is not there");
         }
         check_places(&document);
+    }
+}
+
+/// Level words begin and end within the picture.
+#[track_caller]
+fn check_words(figure: &Figure, place: Place) {
+    let (text, wide) = super::drawn(figure, place);
+    let document = Document::parse(&text).unwrap();
+    let words =
+        document.descendants().filter(|node| node.has_tag_name("text") && node.attribute("transform").is_none());
+    for word in words {
+        let number = |name: &str| word.attribute(name).unwrap().parse::<f64>().unwrap();
+        let shown =
+            word.children().filter_map(|node| node.is_text().then(|| node.text()).flatten()).collect::<String>();
+        let (x, long) = (number("x"), width::of(&shown, number("font-size")));
+        let [from, to] = match word.attribute("text-anchor") {
+            Some("end") => [x - long, x],
+            Some("middle") => [x - long / 2.0, x + long / 2.0],
+            _ => [x, x + long],
+        };
+        assert!(
+            from > -4.0 && to < wide + 4.0,
+            "{shown:?} from {from} to {to} of {wide} on {place:?}: {}",
+            figure.title
+        );
     }
 }
 
@@ -45,6 +77,7 @@ fn check(figure: &Figure) {
 fn every_kind_can_be_drawn() {
     for figure in samples::all() {
         check(&figure);
+        [Place::Page, Place::Phone].into_iter().for_each(|place| check_words(&figure, place));
     }
 }
 
@@ -167,7 +200,7 @@ fn every_number_of_threads_has_a_tick_and_a_line_its_name() {
 fn a_long_title_has_room() {
     let title = "2 x Processor of a maker with a long name 9999 v9, 128 cores, 256 CPUs, 8 NUMA nodes, 512 GiB";
     let figure = Figure { title: title.into(), ..samples::machine("Core:2 PU:2") };
-    let text = drawn(&figure, false);
+    let text = drawn(&figure, Place::File);
     assert!(
         Document::parse(&text)
             .unwrap()
