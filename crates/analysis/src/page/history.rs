@@ -15,6 +15,9 @@ use charz_words::history::{self as words, effect, level, remarks, sorted, summar
 
 /// The max number of series with a figure of their own, to keep a page readable.
 const MOST: usize = 60;
+/// The most series whose numbers are in the list of reports, and reports in it.
+const MOST_LISTED: usize = 4;
+const MOST_REPORTS: usize = 500;
 
 /// The page of `tracks`, those with changes first; what is said is said of all of `asked`, among which they are.
 pub fn history(timeline: &Timeline<'_>, asked: &[&Track<'_>], tracks: &[&Track<'_>]) -> Page {
@@ -24,6 +27,9 @@ pub fn history(timeline: &Timeline<'_>, asked: &[&Track<'_>], tracks: &[&Track<'
         "Each point is the median of several processes in one report; the band is the interval of that median"
             .to_owned(),
         "A marked stretch lies between the last report before a change and the first one after it".to_owned(),
+        "The dashed line is the median of a level, the grey band where single values of it usually lie (the quartiles, and 1.5 times \
+         their distance beyond): one point outside is unusual, a shift that lasts is a change"
+            .to_owned(),
     ];
     let drawn: Vec<&Track<'_>> =
         tracks.iter().copied().filter(|track| track.series.numbers().next().is_some()).collect();
@@ -40,7 +46,7 @@ pub fn history(timeline: &Timeline<'_>, asked: &[&Track<'_>], tracks: &[&Track<'
             title: "Changes",
             about: remarks(timeline, asked),
             figures: changes_figure(&list).into_iter().collect(),
-            table: (!list.rows.is_empty()).then_some(list),
+            table: (!list.rows.is_empty()).then(|| list.without_empty_columns()),
         },
         Section {
             id: "series",
@@ -48,6 +54,13 @@ pub fn history(timeline: &Timeline<'_>, asked: &[&Track<'_>], tracks: &[&Track<'
             about: about_series,
             table: None,
             figures: drawn.iter().take(MOST).map(|track| figure(timeline, track)).collect(),
+        },
+        Section {
+            id: "reports",
+            title: "Reports",
+            about: vec!["The newest first; what changed is against the report before".to_owned()],
+            table: (!timeline.entries.is_empty()).then(|| listed(timeline, &drawn)),
+            figures: Vec::new(),
         },
     ];
     let mut summary = summary(timeline, asked);
@@ -58,7 +71,7 @@ pub fn history(timeline: &Timeline<'_>, asked: &[&Track<'_>], tracks: &[&Track<'
     let newest = timeline.entries.last();
     let title = |entry: &Entry| {
         let host = entry.report.host.name.as_deref().unwrap_or("a machine");
-        format!("{host}: {}", counted(timeline.entries.len(), "report"))
+        format!("history of {host}: {}", counted(timeline.entries.len(), "report"))
     };
     let source =
         |entry: &Entry| about(&Source { name: &format!("report {}, the newest", entry.id), report: &entry.report });
@@ -66,7 +79,10 @@ pub fn history(timeline: &Timeline<'_>, asked: &[&Track<'_>], tracks: &[&Track<'
         title: newest.map_or_else(|| "a history without reports".into(), title),
         summary,
         sources: newest.map(source).into_iter().collect(),
-        sections: sections.into_iter().filter(|section| !section.figures.is_empty()).collect(),
+        sections: sections
+            .into_iter()
+            .filter(|section| !section.figures.is_empty() || section.table.is_some())
+            .collect(),
         ..Page::default()
     };
     make_ids_unique(&mut page);
@@ -99,6 +115,25 @@ pub fn reports(entries: &[Entry]) -> Table {
     };
     let spare = ["charz", "host", "complete", "label", "no number", "invalid", "suspect"];
     Table::new(&heading, entries.iter().enumerate().map(row)).sparing(&spare)
+}
+
+/// One row per report, the newest first, with its numbers of a few series.
+fn listed(timeline: &Timeline<'_>, tracks: &[&Track<'_>]) -> Table {
+    let shown = &tracks[..tracks.len().min(MOST_LISTED)];
+    let all = reports(timeline.entries);
+    let number = |track: &Track<'_>, at: usize| {
+        let value = track.series.values.iter().find(|value| value.entry == at);
+        value.map_or_else(Datum::none, |value| points::datum(value.cell))
+    };
+    let (own, rest) = all.heading.split_at(3);
+    let names: Vec<String> = shown.iter().map(|track| words::series(&track.series)).collect();
+    let rows = all.rows.iter().enumerate().rev().map(|(at, row)| {
+        let (own, rest) = row.data.split_at(3);
+        let numbers: Vec<Datum> = shown.iter().map(|track| number(track, at)).collect();
+        Row { data: [own, &numbers[..], rest].concat(), ..row.clone() }
+    });
+    let rows = rows.collect();
+    Table { heading: [own, &names[..], rest].concat(), rows, left_out: 0 }.without_empty_columns().at_most(MOST_REPORTS)
 }
 
 /// One row per change, the newest first, and of one place the largest.
@@ -215,13 +250,15 @@ fn changes_figure(table: &Table) -> Option<Figure> {
         DataPoint { spread, ..DataPoint::new(f64::from(place), row.data[5].number, row.state, note) }
     });
     let series = Series { name: "changes".into(), role: Role::Measured, source: 0, points: points.collect() };
+    let none = DataPoint::new(0.0, Some(0.0), State::Ok, String::new());
+    let even = Series { name: "no change".into(), role: Role::Bound, source: 0, points: vec![none] };
     let x = Axis::new("series", Quantity::Names(names), Scale::Linear);
     let y = Axis::new("change of performance", Quantity::Share, Scale::Linear);
     (!table.rows.is_empty()).then(|| Figure {
         id: "changes".into(),
         title: "changes of performance, the newest first".into(),
         about: vec!["Below zero is slower, for times too".into()],
-        body: Body::Dots(Plot::new(x, y, vec![series])),
+        body: Body::Dots(Plot::new(x, y, vec![series, even])),
         table: None,
     })
 }
@@ -245,9 +282,18 @@ fn figure(timeline: &Timeline<'_>, track: &Track<'_>) -> Figure {
     let label = points::quantity(series.key.unit);
     let points = series.values.iter().map(point).collect();
     let x = Axis::new("measured (UTC)", Quantity::Date, Scale::Linear);
-    let y = Axis::new(label, Quantity::Value(series.key.unit), Scale::Linear);
+    let y = Axis::new(label, Quantity::Value(series.key.unit), Scale::Around);
+    let level_of = |segment: &Segment| {
+        let end = |entry| DataPoint {
+            spread: Some(segment.usual),
+            ..DataPoint::new(at(entry), Some(segment.median), State::Ok, String::new())
+        };
+        let name = format!("level: {}", level(segment, series.key.unit));
+        Series { name, role: Role::Ideal, source: 0, points: [segment.first, segment.last].map(end).into() }
+    };
     // The title says what it is.
-    let series = vec![Series { name: String::new(), role: Role::Measured, source: 0, points }];
+    let measured = Series { name: String::new(), role: Role::Measured, source: 0, points };
+    let series = [measured].into_iter().chain(track.segments.iter().map(level_of)).collect();
     let plot = Plot { reference_lines: track.changes.iter().map(rule).collect(), ..Plot::new(x, y, series) };
     let mut about: Vec<String> = track.changes.iter().map(|change| words::sentence(timeline, track, change)).collect();
     if about.is_empty() {

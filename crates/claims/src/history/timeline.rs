@@ -63,6 +63,9 @@ pub struct Segment {
     pub median: f64,
     /// The interval of the median; `None` for fewer than six values.
     pub interval: Option<(f64, f64)>,
+    /// Where its values usually lie: the quartiles, and one and a half times their distance beyond (Tukey, "Exploratory Data Analysis",
+    /// 1977). A single value outside is unusual, and no change by itself.
+    pub usual: [f64; 2],
 }
 
 impl<'a> Timeline<'a> {
@@ -138,6 +141,7 @@ impl<'a> Track<'a> {
 fn segment(part: &[(Value<'_>, f64)]) -> Option<Segment> {
     let sample = Sample::new(part.iter().map(|(_, number)| *number).collect())?;
     let interval = median_interval(&sample, CONFIDENCE);
+    let beyond = 1.5 * sample.quartile_range();
     Some(Segment {
         first: part.first()?.0.entry,
         last: part.last()?.0.entry,
@@ -145,6 +149,7 @@ fn segment(part: &[(Value<'_>, f64)]) -> Option<Segment> {
         suspect: part.iter().filter(|(value, _)| value.cell.is_suspect()).count(),
         median: sample.median(),
         interval: interval.map(|interval| (interval.low, interval.high)),
+        usual: [(sample.quantile(0.25) - beyond).max(0.0), sample.quantile(0.75) + beyond],
     })
 }
 
