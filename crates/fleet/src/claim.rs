@@ -16,6 +16,8 @@ pub struct Fleet {
     pub groups: Vec<Group>,
     /// Files that are no report, with the reason.
     pub unreadable: Vec<Unreadable>,
+    /// When the newest of the reports was begun.
+    pub newest: Option<String>,
 }
 
 /// A node, by the name of its host.

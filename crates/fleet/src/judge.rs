@@ -35,7 +35,8 @@ pub fn judge(visits: &[Visit], unreadable: Vec<Unreadable>) -> Fleet {
     for own in hosts.into_iter().map(|(host, visits)| Own::of(host, visits, is_timed)) {
         kinds.entry(&own.newest().kind).or_default().push(own);
     }
-    let mut fleet = Fleet { nodes: Vec::new(), groups: Vec::new(), unreadable };
+    let newest = visits.iter().map(|visit| &visit.started).max().cloned();
+    let mut fleet = Fleet { nodes: Vec::new(), groups: Vec::new(), unreadable, newest };
     for (kind, nodes) in kinds {
         for (structure, nodes) in by_structure(nodes) {
             let own = of_group(&nodes, fleet.groups.len());

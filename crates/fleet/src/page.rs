@@ -33,16 +33,20 @@ impl Fleet {
         classes.map(|(class, nodes)| (state(&nodes[0]), words::class(class.counts, class), &nodes[..])).collect()
     }
 
-    /// What is said of a node, but for what is said once of all or several.
-    pub(crate) fn told(&self, node: &Node) -> Vec<String> {
+    /// The claims of a node, but for what is said once of all or several.
+    fn own<'n>(&self, node: &'n Node) -> impl Iterator<Item = &'n Claim> {
         let by_parts = words::is_by_parts(self);
-        let is_own = |claim: &&Claim| match claim {
+        node.claims.iter().filter(move |claim| match claim {
             Claim::Uncompared { .. } | Claim::Doubt(_, Doubt::Class(_)) => false,
             Claim::Slow(Blame { cause, .. }) => !matches!(cause, Some(Cause::Class(_))),
             Claim::Alone { build: None, .. } => !by_parts,
             _ => true,
-        };
-        node.claims.iter().filter(is_own).filter_map(words::why).chain(words::differs(node)).collect()
+        })
+    }
+
+    /// What is said of a node, but for what is said once of all or several.
+    pub(crate) fn told(&self, node: &Node) -> Vec<String> {
+        self.own(node).filter_map(words::why).chain(words::differs(node)).collect()
     }
 
     /// What is slow, each of them.
@@ -51,20 +55,46 @@ impl Fleet {
         blame.map(words::told).collect()
     }
 
-    /// The nodes of which there is something to say, a row each, after what is said of several.
+    /// The nodes of which there is something to say, a row each, after what is said of several: what it is, why, and what to do.
     pub(crate) fn findings(&self) -> Table {
         let shared = self
             .shared()
             .into_iter()
             .map(|(state, [head, what], nodes)| row(state, [head, what, nodes.join(", "), String::new()]));
         let own = self.nodes.iter().filter_map(|node| {
-            let (slow, told) = (Fleet::slow(node), self.told(node));
-            let (what, why) = if slow.is_empty() { (told, slow) } else { (slow, told) };
-            let drain = words::drain(node).unwrap_or_default();
-            let words = [node.host.clone(), what.join("; "), why.join("; "), drain];
+            let (mut what, mut why, mut to_do) = (Fleet::slow(node), Vec::new(), Vec::new());
+            let is_slow = !what.is_empty();
+            for claim in self.own(node) {
+                let Some((fact, way)) = words::fact(claim) else { continue };
+                let is_reason = is_slow || matches!(claim, Claim::Disturbed(_));
+                let said = if is_reason { &mut why } else { &mut what };
+                said.push(fact);
+                to_do.extend(way.filter(|way| !to_do.contains(way)));
+            }
+            why.extend(words::differs(node));
+            to_do.extend(words::drain(node));
+            if what.is_empty() {
+                std::mem::swap(&mut what, &mut why);
+            }
+            let words = [node.host.clone(), what.join("; "), why.join("; "), to_do.join("; ")];
             (!what.is_empty()).then(|| row(node.state(), words))
         });
-        Table::new(&["node", "state", "what", "why", "to do"], shared.chain(own).collect::<Vec<_>>())
+        let rows = shared.chain(own).collect::<Vec<_>>();
+        Table::new(&["node", "state", "what", "why", "to do"], rows).without_empty_columns()
+    }
+
+    /// How many nodes of which names, and the day of the newest report.
+    fn title(&self) -> String {
+        let mut hosts: Vec<&str> = self.nodes.iter().map(|node| node.host.as_str()).collect();
+        hosts.sort_unstable();
+        let names = match &hosts[..] {
+            [first, .., last] => format!(", {first} to {last}"),
+            [only] => format!(", {only}"),
+            [] => String::new(),
+        };
+        let day = self.newest.as_deref().and_then(|newest| newest.get(..10)).unwrap_or_default();
+        let day = if day.is_empty() { String::new() } else { format!(", newest report of {day}") };
+        format!("Fleet of {}{names}{day}", counted(self.nodes.len(), "node"))
     }
 
     /// All of it, for a browser or any other format of pages.
@@ -105,7 +135,7 @@ impl Fleet {
         ];
         let is_empty = |section: &Section| section.table.is_none() && section.figures.is_empty();
         Page {
-            title: format!("Fleet of {}", counted(self.nodes.len(), "node")),
+            title: self.title(),
             summary: self.summary(),
             sections: sections.into_iter().filter(|section| !is_empty(section)).collect(),
             ..Page::default()
@@ -156,10 +186,13 @@ impl Fleet {
         let series = |name: &str, points| Series { name: name.into(), role: Role::Measured, source: 0, points };
         let mut series = vec![series("ok", points(&well)), series("slow or unclear", points(&others))];
         series.retain(|series| !series.points.is_empty());
+        let is_empty = series.is_empty();
+        let median = DataPoint::new(0.0, Some(0.0), Look::Ok, String::new());
+        series.push(Series { name: "the median".into(), role: Role::Bound, source: 0, points: vec![median] });
         let names = kernels.iter().map(|name| words::quantity(name)).collect();
         let x = Axis::new("kernel", Quantity::Names(names), Scale::Linear);
         let y = Axis::new("against the median", Quantity::Share, Scale::Linear);
-        (self.nodes.len() > 2 && !series.is_empty()).then(|| Figure {
+        (self.nodes.len() > 2 && !is_empty).then(|| Figure {
             id: "distributions".into(),
             title: "How the nodes are spread".into(),
             about: vec![match every {

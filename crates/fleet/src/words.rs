@@ -86,19 +86,29 @@ pub(crate) fn told(blame: &Blame) -> String {
     }
 }
 
-/// What a claim says beside what [`told`] does of something slow; `None` of that alone.
+/// What a claim says beside what [`told`] does of something slow, and what to do; `None` of that alone.
 pub(crate) fn why(claim: &Claim) -> Option<String> {
-    Some(match claim {
+    let (fact, to_do) = fact(claim)?;
+    Some([fact].into_iter().chain(to_do).collect::<Vec<_>>().join("; "))
+}
+
+/// The same in two: what is so, and what to do where something can be done.
+pub(crate) fn fact(claim: &Claim) -> Option<(String, Option<String>)> {
+    let same_flags = || Some("sweep all with the same flags".to_owned());
+    let fact = match claim {
         Claim::Slow(Blame { cause: Some(Cause::Class(class)), .. }) => class_sentence(class),
         Claim::Slow(Blame { cause: Some(Cause::Quota(quota)), .. }) => quota_sentence(quota),
         Claim::Slow(_) => return None,
-        Claim::Doubt(blame, doubt) => doubtful(blame, doubt),
+        Claim::Doubt(blame, doubt) => return Some((doubtful(blame, doubt), settled(doubt))),
         Claim::NoLonger(blame) => {
             format!("earlier visits found the node {}, by {}; the newest no longer does", change(blame), by(&blame.by))
         }
         Claim::Unmeasured { cells, is_pending } => {
             let way = remedy(if *is_pending { Remedy::Finish } else { Remedy::Again });
-            format!("none of {} has a reliable result; {way}", counted(*cells, "configuration"))
+            return Some((
+                format!("none of {} has a reliable result", counted(*cells, "configuration")),
+                Some(way.to_owned()),
+            ));
         }
         Claim::Shared { reports, kinds, do_overlap } => {
             let (what, or) = match (kinds, do_overlap) {
@@ -106,13 +116,13 @@ pub(crate) fn why(claim: &Claim) -> Option<String> {
                 (_, true) => (format!("are of {kinds} kinds of machine and overlap in time"), ""),
                 (_, false) => (format!("are of {kinds} kinds of machine"), ", or leave out those of its old hardware"),
             };
-            format!("its {reports} reports {what}; give each machine a host name of its own{or}")
+            let way = format!("give each machine a host name of its own{or}");
+            return Some((format!("its {reports} reports {what}"), Some(way)));
         }
         Claim::Partly([usable, all]) => {
             let were = if *usable == 1 { "was" } else { "were" };
-            format!(
-                "{usable} of {all} CPUs {were} measured; give the job all of them (sbatch --exclusive, without srun)"
-            )
+            let way = "give the job all of them (sbatch --exclusive, without srun)";
+            return Some((format!("{usable} of {all} CPUs {were} measured"), Some(way.to_owned())));
         }
         Claim::Smaller(sizes) => other_size(sizes, "nodes like it"),
         Claim::OtherPages(loads) => {
@@ -121,14 +131,15 @@ pub(crate) fn why(claim: &Claim) -> Option<String> {
         }
         Claim::Missing { loads, is_of_most, remedy: way } => {
             let (others, way) = (if *is_of_most { "most" } else { "some" }, remedy(*way));
-            format!("it has no reliable result of {}, and {others} nodes like it have one; {way}", names(loads))
+            let fact = format!("it has no reliable result of {}, and {others} nodes like it have one", names(loads));
+            return Some((fact, Some(way.to_owned())));
         }
-        Claim::Unplanned(loads) => format!(
-            "its sweep did not include {}, and those of most nodes like it did; sweep all with the same flags",
-            names(loads)
-        ),
+        Claim::Unplanned(loads) => {
+            let fact = format!("its sweep did not include {}, and those of most nodes like it did", names(loads));
+            return Some((fact, same_flags()));
+        }
         Claim::Unlike(kernels) => {
-            format!("no other node has its configurations of {}; sweep all with the same flags", kernels.join(", "))
+            return Some((format!("no other node has its configurations of {}", kernels.join(", ")), same_flags()));
         }
         Claim::Uncompared { kernels, has_any } => {
             let others = if *has_any { "few nodes like it have one" } else { "no node like it has one" };
@@ -145,15 +156,39 @@ pub(crate) fn why(claim: &Claim) -> Option<String> {
             };
             let delivered = if *was_delivered { " and what it delivered" } else { "" };
             let (by_build, end) = match build {
-                Some(what) => {
-                    (format!("a build of charz with the same {what} measured "), "; sweep all with one build")
-                }
+                Some(what) => (format!("a build of charz with the same {what} measured "), ""),
                 None => (String::new(), if *others == 0 { "" } else { " closely" }),
             };
-            format!("{by_build}{nodes} of its kind, so only its parts{delivered} were compared{end}")
+            let way = build.as_ref().map(|_| "sweep all with one build".to_owned());
+            return Some((
+                format!("{by_build}{nodes} of its kind, so only its parts{delivered} were compared{end}"),
+                way,
+            ));
         }
         Claim::Disturbed(disturbers) => meanwhile(disturbers),
-    })
+    };
+    Some((fact, None))
+}
+
+/// What would settle a doubt.
+fn settled(doubt: &Doubt) -> Option<String> {
+    let way = match doubt {
+        Doubt::OneKernel(unreliable) if unreliable.is_empty() => "sweep with --preset node",
+        Doubt::Disagree(_) => "sweep it again",
+        Doubt::Busy(_) => "sweep it again when it is idle",
+        Doubt::Visits { missing, all: [visits, reports], .. } => {
+            let merged = match reports == visits {
+                true => String::new(),
+                false => {
+                    format!("; {reports} reports, some less than 1 h apart, count as {}", counted(*visits, "visit"))
+                }
+            };
+            let more = counted(*missing, "more visit");
+            return Some(format!("{more} would tell a slow node from a slow hour{merged}"));
+        }
+        _ => return None,
+    };
+    Some(way.to_owned())
 }
 
 fn meanwhile(disturbers: &[charz_analysis::culprits::Disturber]) -> String {
@@ -166,7 +201,7 @@ fn doubtful(blame: &Blame, doubt: &Doubt) -> String {
     match doubt {
         Doubt::NoLike => format!("{told}, and no other node shows whether this is usual"),
         Doubt::OneKernel(unreliable) if unreliable.is_empty() => {
-            format!("{told}, and no second kernel was measured that would confirm it; sweep with --preset node")
+            format!("{told}, and no second kernel was measured that would confirm it")
         }
         Doubt::OneKernel(unreliable) => {
             let has = if unreliable.len() == 1 { "has" } else { "have" };
@@ -183,18 +218,12 @@ fn doubtful(blame: &Blame, doubt: &Doubt) -> String {
             let more = counted(*missing, "visit");
             format!("{told}: the host of a guest may have moved its CPUs apart: it needs {more} more")
         }
-        Doubt::Visits { seen: [seen, compared], missing, all: [visits, reports] } => {
+        Doubt::Visits { seen: [seen, compared], .. } => {
             let all = counted(*compared, "visit");
             let seen = if seen < compared { format!("the newest {seen} of {all}") } else { all };
-            let merged = match reports == visits {
-                true => String::new(),
-                false => {
-                    format!("; {reports} reports, some less than 1 h apart, count as {}", counted(*visits, "visit"))
-                }
-            };
-            format!("{told}, in {seen}; {missing} more would tell a slow node from a slow hour{merged}")
+            format!("{told}, in {seen}")
         }
-        Doubt::Disagree(visits) => format!("{told}, by the median of {visits} visits that disagree; sweep it again"),
+        Doubt::Disagree(visits) => format!("{told}, by the median of {visits} visits that disagree"),
         Doubt::Wide(visits, limit) => {
             let limit = limit * 100.0;
             format!("{told}, in {visits} visits; nodes like it vary so much that a fault must exceed {limit:.1}%")
@@ -222,9 +251,7 @@ fn doubtful(blame: &Blame, doubt: &Doubt) -> String {
 
 fn busy(shares: [f64; 2]) -> String {
     let [own, usual] = shares.map(|share| share * 100.0);
-    format!(
-        "it delivered {own:.0}% of its capacity, others {usual:.0}%: other programs took its CPUs; sweep it again when it is idle"
-    )
+    format!("it delivered {own:.0}% of its capacity, others {usual:.0}%: other programs took its CPUs")
 }
 
 fn quota_sentence(Quota { quota, own, usual, was_seen }: &Quota) -> String {

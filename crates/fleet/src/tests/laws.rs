@@ -208,7 +208,7 @@ fn a_page_has_every_node_as_a_dot() {
         Body::Dots(plot) if figure.id == "distributions" => Some(plot),
         _ => None,
     });
-    let dots: usize = dots.unwrap().series.iter().map(|series| series.points.len()).sum();
+    let dots: usize = dots.unwrap().measured().map(|(_, series)| series.points.len()).sum();
     assert_eq!(dots, fleet.nodes.iter().map(|node| node.effects.len()).sum::<usize>());
 }
 
