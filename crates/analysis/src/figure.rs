@@ -60,6 +60,14 @@ impl Figure {
         }
     }
 
+    /// Whether it is a chart of one bar.
+    pub fn is_lone(&self) -> bool {
+        match &self.body {
+            Body::Dots(plot) => plot.measured().flat_map(|(_, series)| series.numbers()).count() == 1,
+            _ => false,
+        }
+    }
+
     /// The text alternative of the picture: what it shows, what to see in it, and its ranges.
     pub fn alternative(&self) -> String {
         let mut words = vec![format!("{}.", self.title)];

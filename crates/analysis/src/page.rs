@@ -7,6 +7,7 @@
 mod about;
 mod bounds;
 mod cells;
+mod costs;
 mod devices;
 mod dots;
 mod doubts;
@@ -45,7 +46,7 @@ use charz_estimate::grouped;
 use charz_words::findings::findings;
 
 pub use crate::source::Source;
-pub use about::{About, Difference, Fact};
+pub use about::{About, Difference, Fact, about};
 pub use devices::{DeviceRow, device_rows};
 pub use doubts::Doubt;
 use doubts::doubts;
@@ -174,6 +175,13 @@ const CHAPTERS: &[Chapter] = &[
         table: |_| None,
     },
     Chapter {
+        id: "lone",
+        title: "Single results",
+        about: "Kernels that were measured in one configuration",
+        draw: |_| Vec::new(),
+        table: dots::table,
+    },
+    Chapter {
         id: "sharing",
         title: "Contention",
         about: "What threads that share a lock, a counter or a pool cost each other; configurations of several threads only",
@@ -219,14 +227,16 @@ pub const VERSUS: &str = "versus";
 impl Chapter {
     /// What the chapter has for these reports, its figures without a single result named only; `None` without any.
     fn section(&self, sorted: &CellsByKernel<'_>) -> Option<Section> {
-        let (figures, empty): (Vec<Figure>, Vec<Figure>) =
+        let table = (self.table)(sorted);
+        let (mut figures, empty): (Vec<Figure>, Vec<Figure>) =
             (self.draw)(sorted).into_iter().partition(Figure::has_results);
+        // The table has what a chart of one bar would show.
+        figures.retain(|figure| table.is_none() || !figure.is_lone());
         let mut about = vec![self.about.to_owned()];
         let names: Vec<&str> = empty.iter().take(MOST_NAMED).map(|figure| figure.title.as_str()).collect();
         let more = empty.len() - names.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         about.extend((!empty.is_empty()).then(|| format!("No result for {}{more}", names.join("; "))));
-        let table = (self.table)(sorted);
         let is_there = !figures.is_empty() || !empty.is_empty() || table.is_some();
         is_there.then_some(Section { id: self.id, title: self.title, about, table, figures })
     }
@@ -260,8 +270,10 @@ fn draw(sources: &[Source<'_>], compared: &[Found<'_>], asides: &[String]) -> Pa
         figures: vec![figure],
         ..Section::default()
     });
-    let sections = versus.into_iter().chain(CHAPTERS.iter().filter_map(|chapter| chapter.section(&sorted))).collect();
-    let abouts: Vec<About> = sources.iter().map(about::about).collect();
+    let costs = if let [answer] = &answers[..] { costs::section(answer) } else { None };
+    let chapters = CHAPTERS.iter().filter_map(|chapter| chapter.section(&sorted));
+    let sections = versus.into_iter().chain(costs).chain(chapters).collect();
+    let abouts: Vec<About> = sources.iter().map(about).collect();
     let mut page = Page {
         title: title(sources),
         answers,

@@ -122,7 +122,7 @@ fn summary(page: &Page) -> Vec<Block<'_>> {
     blocks.extend(versus.flat_map(|section| &section.figures).map(Block::Figure));
     if let [answer] = &page.answers[..] {
         blocks.push(Block::Text(answer.machine.clone()));
-        blocks.extend(body(answer, Extent::Whole, usize::MAX));
+        blocks.extend(body(answer, Extent::Page, usize::MAX));
         return blocks;
     }
     let each = || page.sources.iter().zip(&page.answers);
@@ -199,6 +199,8 @@ pub enum Extent {
     Rows,
     /// With the names of other programs.
     Whole,
+    /// The same, but for what the page has as bars.
+    Page,
 }
 
 /// The most rows of a table that a terminal shows one by one, and of a family in a longer one.
@@ -217,8 +219,8 @@ pub fn answer(answer: &Answer, extent: Extent, columns: usize) -> Vec<Block<'sta
 /// The same without its title.
 fn body(answer: &Answer, extent: Extent, columns: usize) -> Vec<Block<'static>> {
     let (quality, is_folded) = (&answer.quality, extent == Extent::Folded);
-    let mut blocks =
-        vec![Block::Text(when(answer)), Block::Gap, self::quality(quality, extent == Extent::Whole, columns)];
+    let is_whole = matches!(extent, Extent::Whole | Extent::Page);
+    let mut blocks = vec![Block::Text(when(answer)), Block::Gap, self::quality(quality, is_whole, columns)];
     let item = |label: &'static str| move |what: &String| Block::Item(label.to_owned(), what.clone());
     blocks.extend(quality.fix.iter().map(item("Fix")));
     blocks.extend(answer.failed.iter().map(item("Failed")));
@@ -235,7 +237,8 @@ fn body(answer: &Answer, extent: Extent, columns: usize) -> Vec<Block<'static>> 
     }
     blocks.extend(answer.found.iter().cloned().map(Block::item));
     blocks.extend((!answer.costs.is_empty()).then_some(Block::Gap));
-    let is_long = is_folded && answer.costs.iter().map(|costs| costs.kernels.len()).sum::<usize>() > MOST_ROWS;
+    let is_long = extent == Extent::Page
+        || is_folded && answer.costs.iter().map(|costs| costs.kernels.len()).sum::<usize>() > MOST_ROWS;
     for costs in &answer.costs {
         let entry = |(name, reading): &(String, Reading)| format!("{} {}", costs.short(name), reading.text());
         let mut entries: Vec<String> = costs.kernels.iter().map(entry).collect();

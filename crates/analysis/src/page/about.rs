@@ -33,7 +33,8 @@ pub struct Fact {
     pub words: String,
 }
 
-pub(super) fn about(source: &Source<'_>) -> About {
+/// What a page says of a report as its source.
+pub fn about(source: &Source<'_>) -> About {
     let report = source.report;
     About {
         name: source.name.to_owned(),

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::lines::{self, Rows, own_number};
-use super::points;
-use crate::figure::{Axis, Body, Figure, Quantity, Scale};
+use super::{points, table};
+use crate::figure::{Axis, Body, Figure, Quantity, Scale, Table};
 use charz_data::Family;
 use charz_estimate::grouped;
 use charz_words::point;
@@ -13,16 +13,25 @@ use charz_words::point;
 /// The most rows of one figure: as many as a page of paper has room for.
 const MOST_ROWS: usize = 40;
 
-/// A figure for each family and unit; of programs, whose operations are not alike, for each meaning; of programs that grow, for each size
+/// A figure for each family and unit that has several configurations; of programs, whose operations are not alike, for each meaning; of programs that grow, for each size
 /// that they reached: numbers of another size are of other work.
 pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
+    groups(sorted).iter().filter(|cells| cells.len() > 1).flat_map(|cells| of_group(sorted, cells)).collect()
+}
+
+/// The numbers that are alone in their unit: a chart of one bar shows nothing.
+pub(super) fn table(sorted: &CellsByKernel<'_>) -> Option<Table> {
+    let lone = groups(sorted).into_iter().filter(|cells| cells.len() == 1).collect::<Vec<_>>().concat();
+    (!lone.is_empty()).then(|| table::with_kernels(sorted.sources, &lone))
+}
+
+fn groups<'a>(sorted: &CellsByKernel<'a>) -> Vec<Vec<SourcedCell<'a>>> {
     let cells = sorted.shaped(Shape::Single).flat_map(|kernel| kernel.cells.iter().copied());
-    let groups = grouped(cells, |own| {
+    grouped(cells, |own| {
         let card = sorted.sources[own.source].report.card(&own.cell.kernel);
         let metric = card.filter(|card| card.family == Family::Workload).map(|card| card.metric.clone());
         (card.map_or("other", |card| card.family.name()), own.cell.unit, metric, own.cell.last_size())
-    });
-    groups.iter().flat_map(|cells| of_group(sorted, cells)).collect()
+    })
 }
 
 /// What the kernels of a figure are called: a few by their names.

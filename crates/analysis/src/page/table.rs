@@ -29,13 +29,22 @@ pub(super) fn ordered<'a>(all: &[SourcedCell<'a>]) -> Vec<SourcedCell<'a>> {
 
 /// A row for each of these cells, as they are [`ordered`].
 pub(super) fn table(sources: &[Source<'_>], all: &[SourcedCell<'_>]) -> Table {
+    let names_kernels = all.iter().any(|own| own.cell.kernel != all[0].cell.kernel);
+    of_cells(sources, all, names_kernels)
+}
+
+/// The same with a column of kernels, also of a single one.
+pub(super) fn with_kernels(sources: &[Source<'_>], all: &[SourcedCell<'_>]) -> Table {
+    of_cells(sources, all, true)
+}
+
+fn of_cells(sources: &[Source<'_>], all: &[SourcedCell<'_>], names_kernels: bool) -> Table {
     let all = ordered(all);
     let many = sources.len() > 1;
     let varied = varied(all.iter().map(|own| own.cell));
-    let several_kernels = all.iter().any(|own| own.cell.kernel != all[0].cell.kernel);
     let mut heading: Vec<String> = Vec::new();
     heading.extend(many.then(|| "report".to_owned()));
-    heading.extend(several_kernels.then(|| "kernel".to_owned()));
+    heading.extend(names_kernels.then(|| "kernel".to_owned()));
     heading.extend(varied.iter().map(|param| param.name.to_owned()));
     let per_thread = |own: &SourcedCell<'_>| {
         sources.get(own.source).map_or(Datum::none(), |source| points::per_thread(source.report, own.cell))
@@ -48,7 +57,7 @@ pub(super) fn table(sources: &[Source<'_>], all: &[SourcedCell<'_>]) -> Table {
         let cell = own.cell;
         let mut data: Vec<Datum> = Vec::with_capacity(heading.len());
         data.extend(many.then(|| Datum::word(sources.get(own.source).map_or("", |source| source.name))));
-        data.extend(several_kernels.then(|| Datum::word(short(&cell.kernel))));
+        data.extend(names_kernels.then(|| Datum::word(short(&cell.kernel))));
         data.extend(varied.iter().map(|param| parameter(cell, param)));
         data.push(Datum::word(short(&cell.mapping)));
         data.push(Datum::count(cell.workers));

@@ -108,10 +108,11 @@ fn page_of(report: &Report) -> Page {
 /// The tables with a row for each cell: those of spreads and of recursions have rows of their own.
 fn tables(page: &Page) -> Vec<&Table> {
     let sections = page.sections.iter().filter(|section| !["times", "growth"].contains(&section.id));
-    sections.flat_map(|section| &section.figures).filter_map(|figure| figure.table.as_ref()).collect()
+    let lone = page.sections.iter().filter(|section| section.id == "lone").filter_map(|section| section.table.as_ref());
+    sections.flat_map(|section| &section.figures).filter_map(|figure| figure.table.as_ref()).chain(lone).collect()
 }
 
-/// Each number is in the table of one figure.
+/// Each number is in the table of one figure, or in that of lone ones.
 #[track_caller]
 fn check_complete(report: &Report) {
     let page = page_of(report);
@@ -150,6 +151,7 @@ fn every_kind_of_cell_has_its_section() {
         "loaded",
         "pairs",
         "single",
+        "lone",
         "sharing",
         "growth",
         "times",
@@ -241,7 +243,9 @@ fn reports_side_by_side_share_their_figures() {
     other.tool.version = "9.9.9".into();
     let two = page(&[Source { name: "a", report: &report }, Source { name: "b", report: &other }]);
     let measured = |page: &Page| {
-        let own = page.figures().filter(|figure| figure.id != VERSUS);
+        // What one report has alone is a chart of two.
+        let own = page.sections.iter().filter(|section| !["single", VERSUS].contains(&section.id));
+        let own = own.flat_map(|section| &section.figures);
         let plots = own.filter_map(|figure| match &figure.body {
             Body::Lines(plot) | Body::Dots(plot) => Some(plot),
             _ => None,
@@ -394,12 +398,13 @@ fn products_are_tabled_by_order_and_levels() {
 }
 
 #[test]
-fn two_numbers_of_threads_are_bars_and_three_a_line() {
+fn one_number_is_no_chart_two_are_bars_and_three_a_line() {
     let is_line = |counts: &[u64]| {
         let cells = counts.iter().map(|workers| cell("mem-read", *workers, Unit::BytesPerSecond, 1e9)).collect();
-        plots(&page_of(&fixtures::report(cells))).next().unwrap().x.quantity == crate::figure::Quantity::Count
+        let page = page_of(&fixtures::report(cells));
+        plots(&page).next().map(|plot| plot.x.quantity == crate::figure::Quantity::Count)
     };
-    assert_eq!([is_line(&[1]), is_line(&[1, 2]), is_line(&[1, 2, 4])], [false, false, true]);
+    assert_eq!([is_line(&[1]), is_line(&[1, 2]), is_line(&[1, 2, 4])], [None, Some(false), Some(true)]);
 }
 
 #[test]
@@ -466,7 +471,12 @@ fn numbers_of_another_size_are_in_figures_of_their_own() {
     let mut small = grown(cell("fft-mutex", 1, Unit::Nanoseconds, 21e3));
     let own = small.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs);
     own.filter_map(|run| run.growth.as_mut()).for_each(|growth| growth.steps.truncate(4));
-    let cells = vec![small, grown(cell("fft-rayon", 1, Unit::Nanoseconds, 39.0))];
+    let cells = vec![
+        small.clone().under("auto"),
+        small,
+        grown(cell("fft-rayon", 1, Unit::Nanoseconds, 39.0)).under("auto"),
+        grown(cell("fft-rayon", 1, Unit::Nanoseconds, 39.0)),
+    ];
     let page = page_of(&fixtures::report(cells));
     let own = page.sections.iter().filter(|section| section.id == "single").flat_map(|section| &section.figures);
     let titles: Vec<&str> = own.map(|figure| figure.title.as_str()).collect();
