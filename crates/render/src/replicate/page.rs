@@ -2,17 +2,20 @@
 
 use super::{delivered, digits, interval, model_words, name, origin, published_words, totals};
 use charz_analysis::figure::{self, Axis, Body, DataPoint, Datum, Plot, Quantity, Role, Scale, Series, State, Table};
-use charz_analysis::page::{Page, Section};
+use charz_analysis::page::{self, Page, Section, Source};
 use charz_data::units;
+use charz_estimate::grouped;
 use charz_replicate::{Number, Reference, ReplicatedFigure, Replication, Row};
 use charz_words::replicate as words;
 
 /// Fewer points make no curve.
 const CURVE: usize = 4;
 
+/// A picture of every figure that has numbers, with its table; then what is concluded.
 pub(super) fn of(replication: &Replication<'_>) -> Page {
     let document = &replication.document;
-    let mut summary = vec![totals(replication)];
+    let citation = format!("{}: {}, {}; {}", document.title, document.authors, document.published, document.id);
+    let mut summary = vec![totals(replication), citation];
     let models = replication.figures.iter().flat_map(|figure| figure.models.iter().map(move |model| (figure, model)));
     summary.extend(models.map(|(figure, model)| format!("{}, {}", figure.number, model_words(replication, model))));
     let listed = |id, title, about: &str, table: Table| Section {
@@ -24,15 +27,15 @@ pub(super) fn of(replication: &Replication<'_>) -> Page {
     };
     let cells = |cells: Vec<String>| cells.into_iter().map(Datum::word).collect::<Vec<_>>();
     let figures = replication.figures.iter();
-    let curves = Section {
-        id: "curves",
-        title: "Curves",
+    let pictures = Section {
+        id: "pictures",
+        title: "Pictures",
         about: vec![
-            "The document's values, this machine's with their 95% intervals, and, faintly, what a model says that knows a few of the \
-             document's values, with the ends of its 90% interval"
+            "The document's values, this machine's with their 95% intervals, and, dashed, what a model says that knows a few of the \
+             document's values, with its 90% interval in grey"
                 .to_owned(),
         ],
-        figures: figures.clone().flat_map(|figure| curves(replication, figure)).collect(),
+        figures: figures.clone().flat_map(|figure| pictures(replication, figure)).collect(),
         ..Section::default()
     };
     let claims = figures.clone().flat_map(|figure| figure.claims.iter().map(move |claim| (figure, claim)));
@@ -41,13 +44,41 @@ pub(super) fn of(replication: &Replication<'_>) -> Page {
         cells(vec![figure.number.to_owned(), words::conclusion(claim), verdict, words::evidence(claim)])
     });
     let claims = Table::new(&["figure", "conclusion", "here", "evidence"], claims);
-    let status = figures
-        .clone()
-        .map(|figure| cells(vec![name(figure), figure.shows.to_owned(), words::reasons(figure).join("; ")]));
-    let values =
-        figures.flat_map(|figure| figure.rows.iter().flat_map(move |row| value_rows(replication, figure, row)));
+    let status =
+        figures.map(|figure| cells(vec![name(figure), figure.shows.to_owned(), words::reasons(figure).join("; ")]));
+    let status = Table::new(&["figure", "shows", "why no further"], status);
+    let mut method = origin(replication);
+    method.push(replication.protocol.to_owned());
+    method.extend(replication.inconsistencies.iter().map(|words| format!("The document contradicts itself: {words}")));
+    let mut sections = vec![
+        pictures,
+        listed("conclusions", "Conclusions", "What the document concludes, and whether it holds here", claims),
+        listed("figures", "Figures", "How far each figure is replicated, and why no further", status),
+        Section { id: "method", title: "How it was measured", about: method, ..Section::default() },
+    ];
+    sections.retain(|section| match section.id {
+        "pictures" => !section.figures.is_empty(),
+        _ => section.table.as_ref().is_none_or(|table| !table.rows.is_empty()),
+    });
+    let (title, source) = match &replication.report {
+        Some(origin) => {
+            let host = [origin.host, origin.processor].into_iter().flatten().map(str::trim).collect::<Vec<_>>();
+            let title = format!("{} replicated on {}", document.name, host.join(", "));
+            (title, Some(page::about(&Source { name: "this machine", report: origin.report })))
+        }
+        None => (format!("{}: what can be replicated here", document.name), None),
+    };
+    Page { title, summary, sections, sources: source.into_iter().collect(), ..Page::default() }
+}
+
+/// The pictures of a figure, the first with every value: curves where it has any, else bars.
+fn pictures(replication: &Replication<'_>, figure: &ReplicatedFigure<'_>) -> Vec<figure::Figure> {
+    let curves = curves(replication, figure);
+    let mut pictures = if curves.is_empty() { bars(replication, figure) } else { curves };
+    if !pictures.iter().all(figure::Figure::is_lone) {
+        pictures.retain(|picture| !picture.is_lone());
+    }
     const HEADING: [&str; 11] = [
-        "figure",
         "what",
         "machine",
         "published",
@@ -58,55 +89,87 @@ pub(super) fn of(replication: &Replication<'_>) -> Page {
         "delivered",
         "ratio",
         "unit",
+        "why not here",
     ];
-    let mut method = origin(replication);
-    method.push(replication.protocol.to_owned());
-    method.extend(replication.inconsistencies.iter().map(|words| format!("The document contradicts itself: {words}")));
-    let mut sections = vec![
-        curves,
-        listed("conclusions", "Conclusions", "What the document concludes, and whether it holds here", claims),
-        listed(
-            "figures",
-            "Figures",
-            "How far each figure is replicated, and why no further",
-            Table::new(&["figure", "shows", "why"], status),
-        ),
-        listed("values", "Values", "Every value of the document beside this machine's", Table::new(&HEADING, values)),
-        Section { id: "method", title: "How it was measured", about: method, ..Section::default() },
-    ];
-    sections.retain(|section| {
-        !section.figures.is_empty()
-            || section.table.as_ref().is_none_or(|table| !table.rows.is_empty()) && section.id != "curves"
-    });
-    let citation = format!("{}, {}; {}", document.authors, document.published, document.id);
-    summary.push(citation);
-    Page { title: document.title.clone(), summary, sections, ..Page::default() }
+    if let Some(first) = pictures.first_mut() {
+        let rows = figure.rows.iter().flat_map(|row| value_rows(replication, row));
+        first.table = Some(Table::new(&HEADING, rows).without_empty_columns());
+    }
+    pictures
+}
+
+/// The most rows of a picture.
+const MOST_ROWS: usize = 40;
+/// From this ratio on numbers are spread by ratios.
+const WIDE: f64 = 20.0;
+
+/// A row for each value, a bar for each machine of the document and for this one; a picture for each unit.
+fn bars(replication: &Replication<'_>, figure: &ReplicatedFigure<'_>) -> Vec<figure::Figure> {
+    let has_number = |row: &&Row<'_>| row.here.is_some() || !row.published.is_empty();
+    let units = grouped(figure.rows.iter().filter(has_number), |row| row.unit);
+    let parts = units.iter().flat_map(|rows| rows.chunks(MOST_ROWS)).collect::<Vec<_>>();
+    let count = parts.len();
+    let picture = |(at, rows): (usize, &&[&Row<'_>])| {
+        let placed = || (0_u32..).map(f64::from).zip(rows.iter().copied());
+        let note = |row: &Row<'_>, value: &str| format!("{}: {value} {}", what(row), row.unit);
+        let theirs = replication.machines.iter().map(|machine| {
+            let point = |(x, row): (f64, &Row<'_>)| {
+                let range = published(row, &machine.key)?;
+                let spread = (range.low < range.high).then_some([range.low, range.high]);
+                let note = note(row, &published_words(range));
+                Some(point(x, f64::midpoint(range.low, range.high), spread, State::Ok, note))
+            };
+            (machine.name.clone(), placed().filter_map(point).collect())
+        });
+        let here = |(x, row): (f64, &Row<'_>)| {
+            let own = row.here.as_ref()?;
+            let state = if own.suspect { State::Suspect } else { State::Ok };
+            Some(point(x, own.value, own.interval, state, note(row, &shown(own))))
+        };
+        let ours = ("here".to_owned(), placed().filter_map(here).collect());
+        let series = theirs.chain([ours]).filter(|(_, points): &(String, Vec<DataPoint>)| !points.is_empty());
+        let series = series.map(|(name, points)| Series { name, role: Role::Measured, source: 0, points }).collect();
+        let names = rows.iter().map(|row| what(row)).collect();
+        let x = Axis::new("value", Quantity::Names(names), Scale::Linear);
+        let mut plot = Plot::new(x, Axis::new(rows[0].unit, Quantity::Plain, Scale::Linear), series);
+        if plot.y_range().is_some_and(|[low, high]| low > 0.0 && high > WIDE * low) {
+            plot.y.scale = Scale::Log10;
+        }
+        let of = if count > 1 { format!(" ({} of {count})", at + 1) } else { String::new() };
+        figure::Figure {
+            id: figure::id(&format!("{} {}", figure.number, at + 1)),
+            title: format!("{}: {}{of}", figure.number, figure.title),
+            about: words::basis(figure).map(str::to_owned).into_iter().collect(),
+            body: Body::Dots(plot),
+            table: None,
+        }
+    };
+    parts.iter().enumerate().map(picture).collect()
+}
+
+/// What a row is of.
+fn what(row: &Row<'_>) -> String {
+    [row.group, row.label].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// A row for each machine of the document that has a value, or one without.
-fn value_rows(replication: &Replication<'_>, figure: &ReplicatedFigure<'_>, row: &Row<'_>) -> Vec<Vec<Datum>> {
-    let what = [row.group, row.label].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>();
+fn value_rows(replication: &Replication<'_>, row: &Row<'_>) -> Vec<Vec<Datum>> {
     let here = row.here.as_ref();
     let doubt = units::doubt(here.is_some_and(|here| here.suspect));
-    let number = |value: Option<f64>, text: Option<String>| match value.zip(text) {
-        Some((value, text)) => Datum::number(text, value),
-        None => Datum::none(),
-    };
+    let known = |text: Option<String>| text.filter(|text| !text.is_empty()).map_or_else(Datum::none, Datum::word);
     let line = |machine: &str, published: Datum, model: Datum, ratio: Option<f64>| {
-        let gap = words::gap(row);
-        let own = here.map(|here| digits(here.value) + doubt);
         vec![
-            Datum::word(figure.number),
-            Datum::word(what.join(", ")),
-            Datum::word(machine),
+            Datum::word(what(row)),
+            known(Some(machine.to_owned())),
             published,
             model,
-            Datum::word(row.workers.map(units::count).unwrap_or_default()),
-            gap.filter(|_| here.is_none()).map_or_else(|| number(here.map(|here| here.value), own), Datum::word),
-            Datum::word(here.map(interval).unwrap_or_default()),
-            Datum::word(delivered(row).unwrap_or_default()),
-            number(ratio, ratio.map(|ratio| digits(ratio) + doubt)),
+            known(row.workers.map(units::count)),
+            Datum::known(here.map(|here| here.value), |value| digits(value) + doubt),
+            known(here.map(interval)),
+            known(delivered(row)),
+            Datum::known(ratio, |ratio| digits(ratio) + doubt),
             Datum::word(row.unit),
+            known(words::gap(row).filter(|_| here.is_none())),
         ]
     };
     if row.published.is_empty() {
@@ -168,12 +231,9 @@ fn curve(
         let ours: Vec<DataPoint> = placed.iter().filter_map(here).collect();
         // Two points of this machine are a curve.
         longest = longest.max(if machine.is_some() { theirs.len() } else { ours.len() + CURVE - 2 });
-        let along = |end: fn(&charz_replicate::Predicted) -> f64| {
-            let one = |(x, row): &(f64, &Row<'_>)| {
-                let predicted = published(row, key)?.predicted.as_ref()?;
-                Some(point(*x, end(predicted), None, State::Ok, String::new()))
-            };
-            placed.iter().filter_map(one).collect::<Vec<_>>()
+        let along = |(x, row): &(f64, &Row<'_>)| {
+            let predicted = published(row, key)?.predicted.as_ref()?;
+            Some(point(*x, predicted.value, Some(predicted.interval), State::Ok, String::new()))
         };
         let group = rows[0].group;
         let measured = [
@@ -181,12 +241,8 @@ fn curve(
             line(format!("{group}, here"), Role::Measured, ours),
         ];
         series.extend(measured.into_iter().filter(|line| !line.points.is_empty()));
-        let model = [
-            line(format!("{group}, model"), Role::Ideal, along(|one| one.value)),
-            line(String::new(), Role::Ideal, along(|one| one.interval[0])),
-            line(String::new(), Role::Ideal, along(|one| one.interval[1])),
-        ];
-        modelled.extend(model.into_iter().filter(|line| !line.points.is_empty()));
+        let model = line(format!("{group}, model"), Role::Ideal, placed.iter().filter_map(along).collect());
+        modelled.extend(Some(model).filter(|line| !line.points.is_empty()));
     }
     series.extend(modelled);
     let models = figure.models.iter().filter(|model| model.machine == key);
@@ -195,8 +251,8 @@ fn curve(
     (longest >= CURVE).then(|| figure::Figure {
         id: figure::id(&format!("{} {key}", figure.number)),
         title: match machine {
-            Some(machine) => format!("{} beside the {}: {}", figure.number, machine.name, figure.title),
-            None => format!("{}: {}", figure.number, figure.title),
+            Some(machine) => format!("{} · {} · beside the {}", figure.number, figure.title, machine.name),
+            None => format!("{} · {}", figure.number, figure.title),
         },
         about: words::basis(figure)
             .map(str::to_owned)
