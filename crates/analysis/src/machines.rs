@@ -328,8 +328,13 @@ impl Machines {
 
     /// For a browser: the sentences and the table, then what each report has.
     pub fn page(&self, sources: &[Source<'_>]) -> Page {
+        /// The most machines that the title names.
+        const MOST_NAMED: usize = 4;
         let mut page = page(sources);
-        page.title = format!("{} compared", counted(self.machines.len(), "machine"));
+        let names = self.machines.iter().take(MOST_NAMED).map(|machine| machine.name.as_str()).collect::<Vec<_>>();
+        let more = self.machines.len() - names.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        page.title = format!("{} compared: {}{more}", counted(self.machines.len(), "machine"), names.join(", "));
         page.summary = self.sentences();
         page.summary.extend(self.notes.iter().cloned());
         let about = "What one thread does, and what as many threads do as are the fastest on each machine. Above 1 is faster, for times too";

@@ -87,13 +87,13 @@ fn header(page: &Page) -> Markup {
     }
 }
 
-/// What the page is called among others: what it shows, and when that was measured.
+/// What the page is called among others: what it shows, and when that was measured, from the first report to the last.
 fn name(page: &Page) -> String {
-    let only = page.sources.first().filter(|_| page.sources.len() == 1);
-    [Some(&page.title), only.map(|source| &source.started)]
-        .into_iter()
-        .flatten()
-        .cloned()
-        .collect::<Vec<_>>()
-        .join(" · ")
+    let mut parts = vec![page.title.as_str()];
+    let ends = [page.sources.first(), page.sources.last()].into_iter().flatten();
+    let mut ends: Vec<&str> = ends.map(|source| source.started.as_str()).collect();
+    ends.dedup();
+    let when = ends.join(" to ");
+    parts.extend(Some(when.as_str()).filter(|when| !when.is_empty()));
+    parts.join(" · ")
 }

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use charz_kernels::{Kernel, Params};
-use charz_system::file;
+use charz_system::file::{self, word};
 use charz_topology::{Backend, Machine, machine_xml};
 
 use super::sweep::{ClockKind, MeasuringContext};
@@ -23,6 +23,7 @@ use charz_measure::atomic_file;
 use charz_measure::harness::clock::{self, Stamps};
 use charz_measure::invoke::{Invoke, MeasureRequest, Processes, unit};
 use charz_measure::limits::Limits;
+use charz_measure::moment::rfc3339;
 use charz_measure::plan::BlockSizes;
 
 pub struct Options {
@@ -75,7 +76,10 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let affinity = lab.affinity();
     let contradicted = audit.relations.iter().any(|relation| relation.verdict == Verdict::Contradicted);
     audit.machine.doubts.extend(audit.relations.iter().filter_map(doubt));
-    let page = Page { machine, audit: &audit, affinity, seed, verbose: options.verbose };
+    let host = word("/proc/sys/kernel/hostname").unwrap_or_else(|| "this machine".to_owned());
+    let moment = rfc3339(SystemTime::now());
+    let of = format!("{host}, {} UTC", moment.get(..16).unwrap_or_default().replace('T', " "));
+    let page = Page { machine, audit: &audit, affinity, seed, of, verbose: options.verbose };
     let told = present(options.format, &page, out);
     if let Some(file) = file {
         write(file, &audit.machine, options.force)?;

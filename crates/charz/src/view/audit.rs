@@ -36,6 +36,8 @@ pub struct Page<'a> {
     pub audit: &'a Audit,
     pub affinity: Option<Affinity>,
     pub seed: u64,
+    /// The host, and when it was audited.
+    pub of: String,
     /// Whether every relation is shown.
     pub verbose: bool,
 }
@@ -92,7 +94,7 @@ fn as_page(page: &Page<'_>) -> page::Page {
     };
     let machine = super::topo::figure(page.machine);
     page::Page {
-        title: format!("Audit: {}", machine.title.split(" · ").next().unwrap_or_default()),
+        title: format!("Audit of {}: {}", page.of, machine.title.split(" · ").next().unwrap_or_default()),
         summary,
         sections: vec![
             listed(
@@ -386,7 +388,14 @@ mod tests {
         ] {
             let relations = relations.into_iter().map(of).collect();
             let audit = Audit { relations, machine: machine.clone(), rounds: 1, cut_short: false };
-            let said = headline(&Page { machine: &machine, audit: &audit, affinity: None, seed: 1, verbose: false });
+            let said = headline(&Page {
+                machine: &machine,
+                audit: &audit,
+                affinity: None,
+                seed: 1,
+                of: String::new(),
+                verbose: false,
+            });
             assert!(said.contains(&format!("is {expected}")), "{said}");
         }
     }
