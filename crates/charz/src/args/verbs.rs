@@ -181,7 +181,7 @@ pub(super) enum Verb {
     /// misses points that were left out, and is called unchecked where none was. Intervals hold 90% of published points (89 to 94% by kind of
     /// machine, 91 to 98% unchecked). Under a mapping that was never measured they reach from half to twice the value.
     #[command(
-        after_help = "Examples:\n  charz predict last --mapping compact --threads 2\n  charz predict --table points.tsv --topology 'Package:2 Core:10 PU:1'"
+        after_help = "Examples:\n  charz predict last --mapping compact --threads 2\n  charz predict last --mapping compact --threads 2 --output page.html\n  charz predict --table points.tsv --topology 'Package:2 Core:10 PU:1'"
     )]
     Predict(PredictArgs),
     /// Show or convert a report: summary, tables, HTML, SVG, CSV, Markdown, …

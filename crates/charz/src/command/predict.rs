@@ -1,21 +1,24 @@
 //! `charz predict`: what threads do where they were not measured, or that there is no model.
 
+mod table;
+
 use std::collections::BTreeSet;
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 
 use charz_topology::{Machine, Mapping, Order, Source, discover, place};
 
+use super::file_of;
 use super::render::read;
-use super::{file_of, stream};
 use crate::exit::{Error, Exit};
-use crate::view::predict::{Format, Row, Told};
+use crate::view::predict::{Format, Measured, Row, Shown, Told};
 use crate::view::present;
+use charz_analysis::page::{Source as PageSource, about};
 use charz_analysis::predicted::{is_measured, mapped, points};
 use charz_data::escape::{counted, quoted};
 use charz_data::report::{Cell, Report, Status};
 use charz_data::{Arrange, Param, Params, Role, params, units};
-use charz_model::{Model, Outcome, Placed, Prediction, Table, Topology, fit, missed};
+use charz_model::{Model, Outcome, Placed, Prediction, Table, Topology, fit};
 use charz_render::advise::Predicted;
 use charz_words::point;
 use charz_words::replicate::{missing, no_model};
@@ -47,25 +50,31 @@ impl Options {
     }
 }
 
-/// The longest table: hundreds of lines that list a thousand CPUs each.
-const MOST_BYTES: u64 = 1 << 20;
-
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    let told = match &options.from {
-        From::Table(file, source) => vec![of_table(file, &discover(source)?)?],
+    let shown = match &options.from {
+        From::Table(file, source) => Shown {
+            title: format!("Predictions for {}", file.display()),
+            source: None,
+            told: vec![table::of_table(file, &discover(source)?)?],
+        },
         From::Report { report, mapping, threads, other } => {
             let other = other.as_ref().map(discover).transpose()?;
-            of_report(&read(report)?, mapping, *threads, other.as_ref())?
+            let report = read(report)?;
+            let told = of_report(&report, mapping, *threads, other.as_ref())?;
+            let host = [&report.host.name, &report.host.processor].into_iter().flatten();
+            let host = host.map(|name| name.trim()).collect::<Vec<_>>().join(", ");
+            let title = format!("{mapping} with {} predicted on {host}", counted(*threads, "thread"));
+            Shown { title, source: Some(about(&PageSource { name: "the report", report: &report })), told }
         }
     };
-    present(options.format, &told[..], out)?;
+    present(options.format, &shown, out)?;
     // A table without a line to predict asks for the model alone, and what was measured there is no answer.
     let is_table = matches!(options.from, From::Table(..));
     let has_nothing = |told: &Told| {
         let is_empty = |row: &Row| row.predicted.is_none() && (is_table || row.measured.is_none());
         told.rows.iter().all(is_empty) && (told.model.is_none() || !told.rows.is_empty())
     };
-    Ok(if told.iter().all(has_nothing) { Exit::NoVerdict } else { Exit::Done })
+    Ok(if shown.told.iter().all(has_nothing) { Exit::NoVerdict } else { Exit::Done })
 }
 
 pub(super) fn placed(
@@ -82,122 +91,36 @@ fn in_order(topology: &Topology, order: &Order, threads: usize) -> Placed {
     cpus.map_or_else(|| topology.spread(threads), |cpus| topology.seated(&cpus))
 }
 
-/// A line of a table.
-struct Line {
-    mapping: String,
-    threads: usize,
-    value: Option<f64>,
-    is_fitted: bool,
-    placed: Placed,
-}
-
-fn of_table(file: &Path, machine: &Machine) -> Result<Told, Error> {
-    let cannot = |error| Error::bad_input(format!("cannot read the table {file:?}: {error}"));
-    let mut text = String::new();
-    if stream(file, &format!("the table {file:?}"))?.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(cannot)?
-        as u64
-        > MOST_BYTES
-    {
-        return Err(Error::bad_input(format!("the table {file:?} is longer than {}", units::iec(MOST_BYTES))));
-    }
-    let topology = Topology::of(machine);
-    let mut lines = Vec::new();
-    // A tab at the end is that of an empty value.
-    let own = text.trim_start_matches('\u{feff}').lines().map(|line| line.trim_matches(['\r', ' '])).enumerate();
-    let own = own.filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
-    for (at, line) in own {
-        let fields: Vec<&str> = line.split('\t').map(str::trim).collect();
-        // A heading has no number.
-        let is_number = |field: &&str| field.parse::<f64>().is_ok();
-        let is_mapping = Mapping::of_data(fields[0]).is_ok();
-        if lines.is_empty()
-            && fields.len() >= 3
-            && !is_mapping
-            && !fields.iter().skip(1).any(|field| is_number(field) || *field == "-")
-        {
-            continue;
-        }
-        let refuse = |why: String| Error::bad_input(format!("{file:?}, line {}: {why}", at + 1));
-        let [mapping, threads, value, rest @ ..] = &fields[..] else {
-            return Err(refuse("it takes mapping, threads, value and fit (1 or 0) between tabs".into()));
-        };
-        let known = Mapping::of_data(mapping).map_err(|error| refuse(error.to_string()))?;
-        let count = threads.parse().ok().filter(|count| (1..=MOST_THREADS).contains(count));
-        let threads =
-            count.ok_or_else(|| refuse(format!("{threads:?} is no number of threads from 1 to {MOST_THREADS}")))?;
-        let value =
-            match *value {
-                "-" | "" => None,
-                text => {
-                    let number = text.parse::<f64>().ok().filter(|value| value.is_finite() && *value > 0.0);
-                    Some(number.ok_or_else(|| {
-                        refuse(format!("{text:?} is no rate above 0, nor - for one that is not known"))
-                    })?)
-                }
-            };
-        let is_fitted = match rest.first() {
-            None | Some(&"" | &"1") => value.is_some(),
-            Some(&"0") => false,
-            Some(other) => {
-                return Err(refuse(format!("{other:?} is neither 1 (may be fitted) nor 0 (to be predicted)")));
-            }
-        };
-        let placed = placed(&topology, machine, &known, threads).map_err(|error| refuse(error.to_string()))?;
-        lines.push(Line { mapping: (*mapping).to_owned(), threads, value, is_fitted, placed });
-    }
-    if lines.is_empty() {
-        return Err(Error::bad_input(format!("the table {file:?} has no line with a measurement")));
-    }
-    let points = |is_fitted| {
-        let own = lines.iter().filter(move |line| line.is_fitted == is_fitted);
-        own.filter_map(|line| Some((line.placed.clone(), line.value?))).collect::<Vec<_>>()
-    };
-    let table = Table { fitted: points(true), held_back: points(false) };
-    let outcome = fit(&topology, &table);
-    let measured =
-        || lines.iter().filter(|line| line.value.is_some()).map(|line| (line.mapping.as_str(), line.threads));
-    let is_known =
-        |line: &Line| table.knows(&line.placed) || is_measured(&topology, measured(), &line.mapping, line.threads);
-    let row = |line: &Line| Row {
-        mapping: line.mapping.clone(),
-        threads: line.threads,
-        predicted: predicted(&topology, &outcome, is_known(line), &line.placed),
-        measured: line.value,
-        noisy: false,
-    };
-    let mut base = told(&topology, &outcome, &table);
-    let unknown = lines.iter().filter(|line| !line.is_fitted && !is_known(line)).map(|line| line.mapping.as_str());
-    base.why += &never_measured(&outcome, unknown.collect());
-    if look_like_times(&table.fitted) {
-        base.why += "; values fall with every thread that is added: if they are times, write 1/time";
-    }
-    Ok(Told {
-        rows: lines.iter().filter(|line| !line.is_fitted).map(row).collect(),
-        error: model(&outcome).and_then(|model| {
-            let pairs: Vec<(f64, f64)> =
-                table.unseen(&topology).map(|(placed, value)| (model.predict(placed).value, *value)).collect();
-            (!pairs.is_empty()).then(|| missed(pairs.into_iter()))
-        }),
-        ..base
-    })
-}
-
-/// Whether values fall with each number of threads, as times do.
-fn look_like_times(points: &[(Placed, f64)]) -> bool {
-    let mut sorted: Vec<(usize, f64)> = points.iter().map(|(placed, value)| (placed.threads, *value)).collect();
-    sorted.arrange_by(|one, other| one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)));
-    let fall = sorted.windows(2).all(|two| two[0].0 == two[1].0 || two[0].1 > two[1].1);
-    fall && sorted.first().map(|first| first.0) < sorted.last().map(|last| last.0)
-}
-
-/// The most threads of a line.
-const MOST_THREADS: usize = 1 << 20;
-
 fn model(outcome: &Outcome) -> Option<&Model> {
     match outcome {
         Outcome::Model(model) => Some(model),
         Outcome::None(_) => None,
     }
+}
+
+/// What was measured, by ascending number of threads.
+fn sorted(measured: impl Iterator<Item = Measured>) -> Vec<Measured> {
+    let mut measured: Vec<Measured> = measured.collect();
+    measured.arrange_by_key(|own| own.threads);
+    measured
+}
+
+/// What the model says of up to a thread on each CPU, placed by a function that knows too whether their mapping was measured.
+fn curve(
+    topology: &Topology,
+    outcome: &Outcome,
+    place: impl Fn(usize) -> Option<(bool, Placed)>,
+) -> Vec<(usize, Prediction)> {
+    /// As many points as a curve needs.
+    const POINTS: usize = 64;
+    let cpus = topology.cpus();
+    let every = cpus.div_ceil(POINTS).max(1);
+    let shown = (1..=cpus).filter(|threads| *threads == 1 || threads % every == 0 || *threads == cpus);
+    let along = |threads| {
+        let (is_known, placed) = place(threads)?;
+        Some((threads, predicted(topology, outcome, is_known, &placed)?))
+    };
+    shown.filter_map(along).collect()
 }
 
 /// What the model says of threads with a CPU for each.
@@ -256,6 +179,12 @@ fn told(topology: &Topology, outcome: &Outcome, table: &Table) -> Told {
         threads: self::model(outcome).map_or(0, Model::threads),
         rows: Vec::new(),
         error: None,
+        measured: Vec::new(),
+        curves: Vec::new(),
+        limit: self::model(outcome).map(|model| {
+            let cpus = topology.cpus();
+            (cpus, model.predict(&topology.spread(cpus)).interval[1])
+        }),
     }
 }
 
@@ -307,6 +236,7 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
             "the report has no kernel with a rate; times and latencies are not predicted",
         ));
     }
+    let order = mapping.order(machine).ok();
     let told = kernels.iter().map(|cells| {
         let table = points(&topology, cells);
         let outcome = fit(&topology, &table);
@@ -331,6 +261,7 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
         if other.is_some() {
             // They are the measured machine's.
             base.most.clear();
+            base.limit = None;
         }
         base.why += &never_measured(&outcome, (!is_known).then_some(name.as_str()).into_iter().collect());
         if is_noisy && base.model.is_some() {
@@ -346,7 +277,27 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
                 "; numbers are without the pauses of the CPU quota of {quota:.2}, which has no time for more than {most}"
             );
         }
+        let curve = order.as_ref().map(|order| {
+            curve(&there, &outcome, |threads| {
+                let own = in_order(&there, order, threads);
+                let own = if other.is_some() { topology.adopted(&there, &own).ok()?.0 } else { own };
+                Some((table.knows(&own) || is_measured(&topology, mapped(cells), &name, threads), own))
+            })
+        });
+        let measured = |cell: &&Cell| {
+            let interval = cell.capacity.and_then(|capacity| capacity.interval);
+            Some(Measured {
+                name: cell.mapping.clone(),
+                threads: cell.workers as usize,
+                value: cell.value()?,
+                interval: interval.map(|interval| [interval.low, interval.high]),
+                noisy: cell.is_suspect(),
+            })
+        };
+        let curves = curve.into_iter().filter(|curve| !curve.is_empty()).map(|curve| (name.clone(), curve)).collect();
         Told {
+            measured: sorted(cells.iter().filter(|_| other.is_none()).filter_map(measured)),
+            curves,
             kernel: Some(format!("{}{}", cells[0].kernel, point::label(&cells[0].point))),
             unit: Some(cells[0].unit),
             rows: vec![row],
