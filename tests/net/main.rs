@@ -5,6 +5,7 @@
 
 mod draw;
 mod groups;
+mod pages;
 mod shown;
 
 use std::collections::BTreeMap;
