@@ -133,7 +133,9 @@ fn listed(timeline: &Timeline<'_>, tracks: &[&Track<'_>]) -> Table {
         Row { data: [own, &numbers[..], rest].concat(), ..row.clone() }
     });
     let rows = rows.collect();
-    Table { heading: [own, &names[..], rest].concat(), rows, left_out: 0 }.without_empty_columns().at_most(MOST_REPORTS)
+    Table { heading: [own, &names[..], rest].concat(), rows, ..Table::default() }
+        .without_empty_columns()
+        .at_most(MOST_REPORTS)
 }
 
 /// One row per change, the newest first, and of one place the largest.

@@ -128,7 +128,9 @@ pub(super) enum Verb {
     /// --format xml writes it where lstopo finds it.
     ///
     /// --disk FILE times reads of the file's disk from each node, and compares the nearest one with the node that the kernel states.
-    #[command(after_help = "Examples:\n  charz numa\n  charz numa --size 1GiB --pages thp\n  charz numa --disk big.bin")]
+    #[command(
+        after_help = "Examples:\n  charz numa\n  charz numa --size 1GiB --pages thp\n  charz numa --disk big.bin"
+    )]
     Numa(NumaArgs),
     /// Measure which CPUs share cores, caches and memory, and check the system's topology
     #[command(after_help = "Examples:\n  charz audit\n  charz audit --budget 30s --write measured.xml")]

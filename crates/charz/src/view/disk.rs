@@ -77,7 +77,7 @@ pub fn write(disk: &Disk, look: &TerminalStyle, out: &mut dyn Write) -> io::Resu
         ]
     };
     let rows: Vec<[String; 5]> = disk.reads.iter().enumerate().map(row).collect();
-    columns(&["node", "CPU", "a read takes", "reads", "beside the fastest"], &[4], &rows, look.tables, out)
+    columns(&["node", "CPU", "a read takes", "reads", "beside the fastest"], &[4], &[4, 3], &rows, look, out)
 }
 
 pub fn write_json(disk: &Disk, out: &mut dyn Write) -> io::Result<()> {
