@@ -137,3 +137,31 @@ fn restore() {
         let _ = tcsetattr(stdin(), OptionalActions::Now, &before);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+    use charz_data::escape::quoted;
+
+    /// In a terminal of its own, which script(1) makes.
+    #[test]
+    fn a_panic_is_reported_on_the_screen_that_was_there_before() {
+        const NAME: &str = "view::live::tests::a_panic_is_reported_on_the_screen_that_was_there_before";
+        const VARIABLE: &str = "TEST_CASE";
+        if std::env::var_os(VARIABLE).is_some() {
+            let _live = Live::begin().unwrap().expect("there is a terminal");
+            panic!("as planned");
+        }
+        let own = std::env::current_exe().unwrap();
+        let line = format!("stty rows 24 cols 80; {} --exact {NAME} --nocapture", quoted(own.to_str().unwrap()));
+        let mut script = Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).env(VARIABLE, "1").env("TERM", "xterm").stdin(Stdio::null());
+        // Not every system has it.
+        let Ok(ran) = script.output() else { return };
+        let text = String::from_utf8_lossy(&ran.stdout);
+        let (live, after) = text.split_once(LEAVE).unwrap_or_else(|| panic!("{text}"));
+        assert!(live.contains(ENTER) && !live.contains("as planned") && after.contains("as planned"), "{text}");
+    }
+}
