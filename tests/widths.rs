@@ -53,6 +53,8 @@ fn a_narrow_terminal_breaks_lines_between_words() {
         "topo",
         "topo --topology Package:4\u{a0}Core:16\u{a0}Group:2\u{a0}PU:4",
         "topo --format table",
+        "sweep --dry-run --topology Package:2\u{a0}Core:2\u{a0}PU:1",
+        "kernels --all",
         "doctor --no-wait",
         "doctor --no-wait -v",
         "kernels",

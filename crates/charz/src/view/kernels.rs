@@ -191,7 +191,7 @@ fn at_length(row: &Row, out: &mut dyn Write) -> io::Result<()> {
         format!("{} per cycle and thread; where the clock is known, more is refused (V17)", significant(max))
     });
     let bound = bound.unwrap_or_default();
-    writeln!(out, "{} ({}, {here})", row.name, row.family)?;
+    wrapped::hanging(&format!("{} ({}, {here})", row.name, row.family), 2, width, out)?;
     let contends = if row.contends { "; they contend: more threads than CPUs only with --oversubscribed" } else { "" };
     for (label, text) in [
         ("", row.about.to_owned()),

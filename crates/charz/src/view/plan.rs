@@ -15,7 +15,7 @@ use charz_measure::limits::{Limits, MEMORY_SHARE_PERCENT};
 use charz_measure::plan::{Plan, PlannedCell, narrowed_until};
 use charz_render::look::TerminalStyle;
 use charz_render::term::ascii;
-use charz_render::{grid, json};
+use charz_render::{grid, json, wrapped};
 use charz_words::point;
 use serde_json::json;
 
@@ -46,12 +46,17 @@ pub static FORMATS: &[Format] = &[
 ];
 
 fn table(planned: &Planned<'_>, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
-    let Planned { plan, limits, report_bytes, is_timed, .. } = *planned;
+    let plan = planned.plan;
     let open = plan.is_open();
     let row = |(cell, open): (&PlannedCell, &bool)| row(cell, *open, planned.is_timed(cell));
     let rows: Vec<_> = plan.cells.iter().zip(&open).map(row).collect();
     let heading = ["kernel", "threads", "mapping", "level", "memory", "iterations", "one run", "planned"];
     grid::columns(&heading, &[0, 2, 3, 7], &[5, 3, 4], &rows, look, out)?;
+    wrapped::folded(look.sentences(), out, |out| totals(planned, &open, out))
+}
+
+fn totals(planned: &Planned<'_>, open: &[bool], out: &mut dyn Write) -> io::Result<()> {
+    let Planned { plan, limits, report_bytes, is_timed, .. } = *planned;
     writeln!(
         out,
         "\n{} of {} × {}",
@@ -60,7 +65,7 @@ fn table(planned: &Planned<'_>, look: &TerminalStyle, out: &mut dyn Write) -> io
         ends(plan, is_timed)
     )?;
     if plan.adaptive {
-        let open = open.into_iter().filter(|open| *open).count();
+        let open = open.iter().filter(|open| **open).count();
         let what = if open == 0 {
             "each kernel has few configurations, and all are measured".to_owned()
         } else {
@@ -172,6 +177,8 @@ pub fn write_pairs(choice: &Choice, machine: &Machine, plan: &Plan, out: &mut dy
     let look = &look::of_stdout();
     ascii::within(look, out, |out| {
         grid::columns(&["distance", "pairs", "to measure"], &[0], &[], &rows, look, out)?;
-        writeln!(out, "\n{pairs} of {all}, {each} × {}", ends(plan, true))
+        let whole = format!("{pairs} of {all}, {each} × {}", ends(plan, true));
+        writeln!(out)?;
+        wrapped::hanging(&whole, 2, look.sentences(), out)
     })
 }

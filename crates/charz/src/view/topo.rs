@@ -32,7 +32,7 @@ pub type Format = charz_render::formats::Format<fn(&Machine, &TerminalStyle, &mu
 pub static FORMATS: &[Format] = &[
     Format { name: "summary", about: "Totals, a row per level, and which strands lie on which core; at most 40 lines for a regular machine.", write: |machine, look, out| folded(look.tables, out, |out| ascii::within(look, out, |out| summary::write(machine, look, out))) },
     Format { name: "tree", about: "Sockets, memory, caches, cores and strands inside each other, then what this process may use.", write: |machine, look, out| folded(look.tables, out, |out| ascii::within(look, out, |out| tree::write(machine, out))) },
-    Format { name: "boxes", about: "The same drawn as boxes, as wide as the terminal; what is alike is drawn once and counted where all of it has no room.", write: |machine, look, out| ascii::within(look, out, |out| boxes(machine, look, out)) },
+    Format { name: "boxes", about: "The same drawn as boxes, as wide as the terminal; what is alike is drawn once and counted where all of it has no room.", write: |machine, look, out| folded(look.tables, out, |out| ascii::within(look, out, |out| boxes(machine, look, out))) },
     Format { name: "table", about: "A row per strand: its id, its place at each level, the caches it shares, and whether this process may use it.", write: table },
     Format { name: "psrinfo", about: "The text of Solaris' psrinfo -pv.", write: |machine, _, out| psrinfo::write(machine, out) },
     Format { name: "lgrpinfo", about: "The text of Solaris' lgrpinfo: CPUs by the memory that is near.", write: |machine, _, out| solaris::write_groups(machine, out) },
