@@ -40,6 +40,7 @@ use crate::figure::{Figure, Table};
 use cells::CellsByKernel;
 use charz_claims::compare::Comparison;
 use charz_claims::verdict::verdicts;
+use charz_data::Role;
 use charz_data::report::{Cell, Finding, FindingKind, Report};
 use charz_estimate::Estimates;
 use charz_estimate::grouped;
@@ -346,7 +347,12 @@ fn title(sources: &[Source<'_>]) -> String {
 fn subject(report: &Report) -> String {
     let kernels = grouped(&report.cells, |cell| cell.kernel.as_str());
     if kernels.len() <= MOST_NAMED {
-        let names: Vec<&str> = kernels.iter().map(|cells| cells[0].kernel.as_str()).collect();
+        let program = report.plan.program.as_ref().map(|program| program.command.as_str());
+        let name = |cells: &Vec<&Cell>| match report.role(&cells[0].kernel) {
+            Role::Program => program.unwrap_or(&cells[0].kernel).to_owned(),
+            _ => cells[0].kernel.clone(),
+        };
+        let names: Vec<String> = kernels.iter().map(name).collect();
         return if names.is_empty() { "nothing measured".to_owned() } else { names.join(", ") };
     }
     let family = |cells: &Vec<&Cell>| report.card(&cells[0].kernel).map_or("other", |card| card.family.name());

@@ -74,7 +74,7 @@ fn run(blocks: &[Block<'_>]) -> Vec<String> {
         Block::Table { heading, words, rows, .. } => table(heading, words, rows, MOST_ROWS, 0),
         Block::Data(table) => behind(table),
         Block::Figure(shown) => figure(shown).unwrap_or_default(),
-        Block::Folded(summary, blocks) => details(summary, &pieces(blocks).concat()),
+        Block::Folded(summary, blocks) | Block::Long(summary, blocks) => details(summary, &pieces(blocks).concat()),
     };
     vec![piece]
 }

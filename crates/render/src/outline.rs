@@ -34,6 +34,8 @@ pub enum Block<'a> {
     Figure(&'a Figure),
     /// What is shown where a reader can ask for it, which a terminal does not let him.
     Folded(String, Vec<Block<'a>>),
+    /// What is long, and folded where a reader can ask for it.
+    Long(String, Vec<Block<'a>>),
     Code(String),
     /// An entry of a list of steps: what to do, and the command that does it.
     Step(String, Option<String>),
@@ -230,10 +232,16 @@ fn body(answer: &Answer, extent: Extent, columns: usize) -> Vec<Block<'static>> 
     let family = |row: &answer::Row| (row.family.map_or("other", Family::name).to_owned(), Some(row.best.unit));
     blocks.extend(listed_rows(&rows, answer.rows.iter().map(family).collect(), is_folded));
     blocks.extend(notes.into_iter().map(Block::Text));
-    for table in [&answer.delivered, &answer.lines, &answer.nodes, &answer.levels, &answer.contended, &answer.without] {
-        // What names begin with is what `charz kernels` lists them by.
-        let begin = |row: &Row| (row.data[0].text.split(['-', ' ']).next().unwrap_or_default().to_owned(), None);
-        blocks.extend(listed_rows(table, table.rows.iter().map(begin).collect(), is_folded));
+    // What names begin with is what `charz kernels` lists them by.
+    let begin = |row: &Row| (row.data[0].text.split(['-', ' ']).next().unwrap_or_default().to_owned(), None);
+    let listed = |table: &Table| listed_rows(table, table.rows.iter().map(begin).collect(), is_folded);
+    for table in [&answer.delivered, &answer.lines, &answer.nodes, &answer.levels, &answer.contended] {
+        blocks.extend(listed(table));
+    }
+    let without = answer.without.rows.len();
+    match extent == Extent::Page && without > MOST_ROWS / 2 {
+        true => blocks.push(Block::Long(format!("{without} kernels without a number"), listed(&answer.without))),
+        false => blocks.extend(listed(&answer.without)),
     }
     blocks.extend(answer.found.iter().cloned().map(Block::item));
     blocks.extend((!answer.costs.is_empty()).then_some(Block::Gap));

@@ -84,6 +84,7 @@ fn part(block: &Block<'_>, pen: &mut Pen<'_>) -> io::Result<()> {
         Block::Line(label, entries) => pen.line_of(label, entries),
         Block::Gap => pen.gap(),
         Block::Data(table) => listed(table, pen),
+        Block::Long(_, blocks) => blocks.iter().try_for_each(|block| part(block, pen)),
         Block::Legend(_) | Block::Folded(..) => Ok(()),
     }
 }

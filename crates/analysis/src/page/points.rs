@@ -42,7 +42,7 @@ pub(super) fn what(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> (&'
             });
             let second = times.reduce(|one, other| one.filter(|one| other.as_ref() == Some(one))).flatten();
             let second = second.map(|second| format!("median time {second}"));
-            return ("sampled", second.unwrap_or_else(|| "median of the second time".to_owned()));
+            return ("sampled", second.unwrap_or_else(|| "median time".to_owned()));
         }
         Unit::Reported(ref unit) => ("reported", unit.symbol.as_str()),
     };

@@ -53,7 +53,7 @@ fn part(run: &[Block<'_>]) -> Markup {
             Block::Item(..) => (list(run)),
             Block::Step(..) => ul.steps { @for step in run { (self::step(step)) } },
             Block::Code(words) => pre tabindex="0" { code { (Account(words)) } },
-            Block::Folded(summary, blocks) => details { summary { (Foreign(summary)) } (all(blocks)) },
+            Block::Folded(summary, blocks) | Block::Long(summary, blocks) => details { summary { (Foreign(summary)) } (all(blocks)) },
             Block::Table { heading, words, rows, .. } => {
                 @let rows = rows.iter().map(|row| row.iter().map(Datum::word).collect::<Vec<_>>());
                 @let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
