@@ -57,10 +57,9 @@ impl Fleet {
 
     /// The nodes of which there is something to say, a row each, after what is said of several: what it is, why, and what to do.
     pub(crate) fn findings(&self) -> Table {
-        let shared = self
-            .shared()
-            .into_iter()
-            .map(|(state, [head, what], nodes)| row(state, [head, what, nodes.join(", "), String::new()]));
+        let shared = self.shared().into_iter().map(|(state, [head, what], nodes)| {
+            row(state, [head, format!("{what}: {}", nodes.join(", ")), String::new(), String::new()])
+        });
         let own = self.nodes.iter().filter_map(|node| {
             let (mut what, mut why, mut to_do) = (Fleet::slow(node), Vec::new(), Vec::new());
             let is_slow = !what.is_empty();
