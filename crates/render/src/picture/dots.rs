@@ -13,7 +13,7 @@ use charz_data::{escape::plain, units};
 const RIGHT: f64 = 24.0;
 const SIZE: f64 = 12.0;
 /// Names get at most that much of the width.
-const NAMES: f64 = 250.0;
+const NAMES: f64 = 300.0;
 const SMALL: f64 = 11.0;
 /// More numbers are not written at their dots.
 const WRITTEN: usize = 60;
@@ -116,7 +116,7 @@ fn value(plot: &Plot, spot: &DataPoint, aside: f64, frame: &Frame, pen: &mut Pen
     let [low, high] = spot.spread.map_or([x; 2], |ends| ends.map(|end| frame.x(end).unwrap_or(x)));
     let text = plot.y.quantity.shown(number) + units::doubt(spot.state == State::Suspect);
     let right = high.max(x) + 8.0;
-    let fits = right + width::of(&text, SMALL) < frame.across[1] + RIGHT;
+    let fits = right + 1.1 * width::of(&text, SMALL) < frame.across[1] + RIGHT;
     let (x, anchor) = if fits { (right, "start") } else { (low.min(x) - 8.0, "end") };
     let style = TextStyle::at(x, y + aside + SMALL * 0.35, SMALL);
     pen.text(&text, TextStyle { anchor, paint: Paint::Soft, halo: true, ..style });
