@@ -17,7 +17,7 @@ const WIDE: f64 = 20.0;
 /// A figure for each kind with enough kernels; `None` without any.
 pub(super) fn section(answer: &Answer) -> Option<Section> {
     let figures: Vec<Figure> = answer.costs.iter().flat_map(of_kind).collect();
-    let about = vec!["Lower is better; the line through the end of a bar is the 95% interval".to_owned()];
+    let about = vec!["Lower is better; lines are 95% intervals".to_owned()];
     (!figures.is_empty()).then(|| Section { id: COSTS, title: "Costs", about, figures, ..Section::default() })
 }
 

@@ -15,7 +15,7 @@ pub(super) const SCRIPT: &str = concat!(
 /// What a browser may do with the page: show its style, run its script, and show its icon, which is empty. Everything else that
 /// could be fetched, sent or run is refused (<https://www.w3.org/TR/CSP3/>). A test compares the digests with style and script.
 pub(super) const POLICY: &str = "default-src 'none'; img-src data:; \
-    style-src 'sha256-DpDqdrjY+MbRFvF7RVZPSkI5sAJZhHUHluyelwlPuH0='; \
+    style-src 'sha256-vym3Anm5cN0UJIsJT4nsRf/5SefQ8kkU2xVhGxSvobI='; \
     script-src 'sha256-cAu5w/6G+Yw7zq/L6HFR44tsz9AIwM1dgGs1PdzYUqI='; \
     base-uri 'none'; form-action 'none'";
 

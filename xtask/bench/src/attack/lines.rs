@@ -51,7 +51,7 @@ pub const LINES: [&str; 82] = [
     "advise r.json --near eth0 --topology m.xml",
     "advise r.json --validate --budget 1s",
     "predict r.json --mapping compact --threads 2",
-    "predict --table p.tsv --topology Package:2_Core:4_PU:1",
+    "predict --table p.tsv --topology Package:2_Core:4_PU:1 --output page.html",
     "import p.tsv --topology Package:2_Core:4_PU:1",
     "import p.tsv --topology Package:2_Core:4_PU:1 --unit GB/s --format csv",
     "render r.json",
