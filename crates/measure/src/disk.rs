@@ -150,13 +150,10 @@ mod tests {
     }
 
     fn file(bytes: u64) -> tempfile::NamedTempFile {
-        // Beside the program: the folder for temporary files may be in memory.
-        let folder = std::env::current_exe().unwrap();
-        tempfile::NamedTempFile::new_in(folder.parent().unwrap())
-            .and_then(|mut file| {
-                file.write_all(&vec![7; bytes as usize]).and_then(|()| file.as_file().sync_all()).map(|()| file)
-            })
-            .unwrap()
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&vec![7; bytes as usize]).unwrap();
+        file.as_file().sync_all().unwrap();
+        file
     }
 
     #[test]

@@ -71,8 +71,8 @@ const PLANTS: [Plant; 13] = [
     Plant {
         what: "a word of a fleet",
         by: "net",
-        from: "\"sweep it again when it is idle\"",
-        to: "\"sweep again when idle\"",
+        from: "Remedy::Again => \"sweep it again when it is idle\"",
+        to: "Remedy::Again => \"sweep again when idle\"",
     },
     Plant {
         what: "the name of an environment's fact in a history",

@@ -44,8 +44,23 @@ pub fn about(source: &Source<'_>) -> About {
         plan: plan(report),
         disturbances: report.host.disturbances.clone(),
         outcome: outcome(report),
-        command: report.command.clone(),
+        command: in_todays_words(&report.command),
     }
+}
+
+/// The options of version 0.1 that have other names since, each with today's.
+const RENAMED: [(&str, &str); 3] =
+    [("--invocations", "--runs"), ("--repetitions", "--iterations"), ("--iterations", "--steps")];
+
+/// A command line that has an option of version 0.1 in today's names.
+fn in_todays_words(command: &str) -> String {
+    let name = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
+    let is_old = command.split(' ').any(|word| RENAMED[..2].iter().any(|(old, _)| name(word) == *old));
+    let today = |word: &str| {
+        let renamed = RENAMED.iter().find(|(old, _)| is_old && name(word) == *old);
+        renamed.map_or_else(|| word.to_owned(), |(old, new)| word.replacen(old, new, 1))
+    };
+    command.split(' ').map(today).collect::<Vec<_>>().join(" ")
 }
 
 /// A date of RFC 3339 in words; any other text as it is.
@@ -244,10 +259,18 @@ pub(super) fn differences(sources: &[About]) -> Vec<Difference> {
 
 #[cfg(test)]
 mod tests {
-    use super::{NONE, about, blocks, date, differences};
+    use super::{NONE, about, blocks, date, differences, in_todays_words};
     use crate::page::Source;
     use charz_data::report::fixtures::{cell, report};
     use charz_data::report::{Cell, Point, Unit};
+
+    #[test]
+    fn an_old_command_line_has_the_names_of_today() {
+        let old = "charz sweep --iterations 2000 --repetitions=2 --invocations 6 --command './a --iterations'";
+        let new = "charz sweep --steps 2000 --iterations=2 --runs 6 --command './a --iterations'";
+        assert_eq!(in_todays_words(old), new);
+        assert_eq!(in_todays_words("charz sweep --iterations 5"), "charz sweep --iterations 5");
+    }
 
     #[test]
     fn blocks_are_those_of_what_was_measured() {
