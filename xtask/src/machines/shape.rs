@@ -45,13 +45,13 @@ type Part = fn(&Strand) -> u32;
 /// The CPUs of a mapping in its order, each once; the strands are those that may be used. `None` of a mapping unknown here.
 pub(super) fn order(mapping: &str, strands: &[Strand]) -> Option<Vec<u32>> {
     let (package, cluster): (Part, Part) = (|strand| strand.package, |strand| strand.cluster);
-    let (core, node): (Part, Part) = (|strand| strand.core, |strand| strand.node);
+    let node: Part = |strand| strand.node;
     let ids = |strands: Vec<Strand>| strands.into_iter().map(|strand| strand.id).collect();
-    let round_robin = || dealt(&[package, cluster, core], strands);
+    let round_robin = || dealt(&[package, cluster], strands);
     let list = |mapping: &str| mapping.split(',').map(|id| id.parse().ok()).collect::<Option<Vec<u32>>>();
     Some(match mapping {
         "round-robin" => ids(round_robin()),
-        "numa" => ids(dealt(&[node, package, cluster, core], strands)),
+        "numa" => ids(dealt(&[node, package, cluster], strands)),
         // Here ids follow the hierarchy, from the outside in.
         "dumb" | "compact" => ids(strands.to_vec()),
         "one-per-core" => {
@@ -67,16 +67,22 @@ pub(super) fn order(mapping: &str, strands: &[Strand]) -> Option<Vec<u32>> {
     })
 }
 
-/// Deals strands in turn from the parts of the first level, and within each from those of the next.
+/// Takes strands one by one: first those of which a core has had none, then from the part of each level that has given the fewest.
 fn dealt(levels: &[Part], strands: &[Strand]) -> Vec<Strand> {
-    let Some((level, inner)) = levels.split_first() else { return strands.to_vec() };
-    let mut keys: Vec<u32> = strands.iter().map(level).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    let part = |key: &u32| strands.iter().filter(|strand| level(strand) == *key).copied().collect::<Vec<_>>();
-    let parts: Vec<Vec<Strand>> = keys.iter().map(|key| dealt(inner, &part(key))).collect();
-    let turns = parts.iter().map(Vec::len).max().unwrap_or(0);
-    (0..turns).flat_map(|turn| parts.iter().filter_map(move |part| part.get(turn)).copied()).collect()
+    let mut order: Vec<Strand> = Vec::new();
+    let has_given = |order: &[Strand], part: Part, strand: &Strand| {
+        order.iter().filter(|given| part(given) == part(strand)).count()
+    };
+    while order.len() < strands.len() {
+        let key = |strand: &&Strand| {
+            let given: Vec<usize> = levels.iter().map(|level| has_given(&order, *level, strand)).collect();
+            (has_given(&order, |strand| strand.core, strand), given, strand.id)
+        };
+        let left = strands.iter().filter(|strand| !order.contains(strand));
+        let Some(next) = left.min_by_key(key).copied() else { break };
+        order.push(next);
+    }
+    order
 }
 
 /// The seats of so many workers: beyond the last CPU the order starts again.
@@ -117,6 +123,9 @@ mod tests {
         // Without CPU 4, its core has one strand.
         let some: Vec<Strand> = strands.into_iter().filter(|strand| strand.id != 4).collect();
         assert_eq!(order("round-robin", &some).unwrap(), [0, 5, 2, 6, 1, 7, 3]);
+        // With one core of the second socket, the others get a thread before its second one does.
+        let few: Vec<Strand> = some.into_iter().filter(|strand| strand.id != 5).collect();
+        assert_eq!(order("round-robin", &few).unwrap(), [0, 6, 2, 7, 1, 3]);
         assert_eq!(seats(&[0, 4], 3), [0, 4, 0]);
     }
 
