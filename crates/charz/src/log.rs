@@ -49,7 +49,7 @@ struct Log {
 
 static LOG: OnceLock<Log> = OnceLock::new();
 
-/// Appends a line to the log, if there is one. What cannot be written changes nothing of what the command does.
+/// Appends a line to the log, if there is one. A line that cannot be written is left out, and the command goes on.
 pub fn line(about: &str, text: impl FnOnce() -> String) {
     let Some(Log { file, begun }) = LOG.get() else { return };
     let line = format!("{} {:.3} s  {about}: {}\n", process::id(), begun.elapsed().as_secs_f64(), plain(&text()));

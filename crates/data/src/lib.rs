@@ -26,6 +26,7 @@ mod order;
 pub mod params;
 pub mod program;
 pub mod quantity;
+pub mod renamed;
 pub mod report;
 mod reported;
 mod role;

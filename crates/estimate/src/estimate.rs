@@ -79,14 +79,16 @@ impl<'a> Estimate<'a> {
     /// No more than its threads do in the time that a quota leaves them: a run is shorter than a period of the quota, and may have had more
     /// of it than a program of seconds has.
     pub(crate) fn within_quota(self, report: &Report) -> Self {
-        let left = left_by_quota(report, &self.cell.kernel, self.cell.workers, Quantity::Capacity);
-        let Some(capacity) = self.cell.value().filter(|_| left < 1.0) else { return self };
-        let clip = |value: f64| match self.cell.unit.more_is_better() {
-            true => value.min(capacity * left),
-            false => value.max(capacity / left),
-        };
-        let interval = self.interval.map(|Interval { low, high }| Interval { low: clip(low), high: clip(high) });
-        Estimate { value: clip(self.value), interval, ..self }
+        let Some(most) = Estimate::of(self.cell).map(|capacity| capacity.in_quota(report)) else { return self };
+        let worse = if self.cell.unit.more_is_better() { f64::min } else { f64::max };
+        if most.divisor == 1.0 || worse(self.value, most.value) == self.value {
+            return self;
+        }
+        // As well known as the capacity that it follows from.
+        let most_of = most.interval.unwrap_or(Interval { low: most.value, high: most.value });
+        let interval =
+            self.interval.map(|own| Interval { low: worse(own.low, most_of.low), high: worse(own.high, most_of.high) });
+        Estimate { value: most.value, interval, ..self }
     }
 
     /// The number as it was measured, neither divided by threads nor by the share that a quota leaves.

@@ -4,9 +4,9 @@
 //! back, so its median differs by what the way between nodes takes; the disk itself takes far longer, and its noise decides how small a
 //! difference can be seen. Nothing is written, and reads need no right but that of the file.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 use charz_stats::Sample;
 use charz_topology::{Binder, Machine};
 use rustix::fs::OFlags;
+
+use crate::atomic_file::open_regular;
 
 /// Bytes of a read: what disks and file systems have for a block.
 pub const BLOCK: u64 = 4096;
@@ -44,8 +46,15 @@ pub struct Reads {
 struct Block([u8; BLOCK as usize]);
 
 /// Reads a file from each node that has a usable CPU, in rounds, the order of which is drawn by lot. An error, in a sentence, where the file
-/// cannot be read past the page cache, is too small, or has holes, and where a thread cannot be bound.
-pub fn read_from_each_node(path: &Path, machine: &Machine, binder: &Binder, seed: u64) -> Result<Vec<Reads>, String> {
+/// cannot be read past the page cache, is too small, or has holes, and where a thread is not on its CPU. `stops` ends it before the next
+/// read of a node; nodes that were not read until then are missing.
+pub fn read_from_each_node(
+    path: &Path,
+    machine: &Machine,
+    binder: &Binder,
+    seed: u64,
+    stops: &dyn Fn() -> bool,
+) -> Result<Vec<Reads>, String> {
     let shown = path.display();
     let (file, blocks) = open(path).map_err(|reason| format!("{shown}: {reason}"))?;
     let mut readers: Vec<(u32, u32, Vec<f64>, usize)> = Vec::new();
@@ -62,11 +71,14 @@ pub fn read_from_each_node(path: &Path, machine: &Machine, binder: &Binder, seed
     let mut random = fastrand::Rng::with_seed(seed);
     for _ in 0..ROUNDS {
         random.shuffle(&mut readers);
-        for (node, cpu, medians, count) in &mut readers {
+        for (node, cpu, medians, count) in readers.iter_mut().take_while(|_| !stops()) {
             let own = memory.contains(node).then_some(*node);
             let seed = random.u64(..);
             let round = || {
                 binder.seat(*cpu).map_err(|error| error.to_string())?;
+                if !binder.read_back().map_err(|error| error.to_string())?.is_only(*cpu) {
+                    return Err(format!("a thread that was put on CPU {cpu} is not there"));
+                }
                 if memory.len() > 1 {
                     own.map_or(Ok(()), |own| binder.place_memory(&[own])).map_err(|error| error.to_string())?;
                 }
@@ -91,15 +103,16 @@ pub fn read_from_each_node(path: &Path, machine: &Machine, binder: &Binder, seed
 
 /// The file past the page cache, and its blocks.
 fn open(path: &Path) -> Result<(File, u64), String> {
-    let about = std::fs::metadata(path).map_err(|error| error.to_string())?;
-    if !about.is_file() {
-        return Err("it is no file".to_owned());
+    // A folder is refused like a file system that has no direct reads.
+    if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
+        return Err("it is not a regular file".to_owned());
     }
-    let file = OpenOptions::new().read(true).custom_flags(OFlags::DIRECT.bits() as i32).open(path);
+    let file = open_regular(path, OpenOptions::new().read(true), OFlags::DIRECT);
     let file = file.map_err(|error| match error.raw_os_error() == Some(rustix::io::Errno::INVAL.raw_os_error()) {
         true => "its file system reads nothing past the page cache; name a file on the disk itself".to_owned(),
         false => error.to_string(),
     })?;
+    let about = file.metadata().map_err(|error| error.to_string())?;
     if about.len() < LEAST_BYTES {
         return Err(format!("it has {} bytes; name a file of {} MiB or more", about.len(), LEAST_BYTES >> 20));
     }
@@ -132,16 +145,21 @@ mod tests {
 
     use super::*;
 
-    /// Takes each seat and node, on a machine that has neither.
-    struct Anywhere;
+    /// Takes each node, and puts every thread on one CPU whatever it is asked, or where it is asked.
+    struct Anywhere(Option<u32>);
+
+    thread_local! {
+        static SEAT: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+    }
 
     impl Seats for Anywhere {
-        fn seat(&self, _: u32) -> Result<(), String> {
+        fn seat(&self, cpu: u32) -> Result<(), String> {
+            SEAT.set(self.0.unwrap_or(cpu));
             Ok(())
         }
 
         fn read_back(&self) -> Result<Seating, String> {
-            Err("not asked".to_owned())
+            Ok(Seating { allowed: vec![SEAT.get()], on: None })
         }
 
         fn place_memory(&self, _: &[u32]) -> Result<(), String> {
@@ -160,7 +178,7 @@ mod tests {
     fn each_node_reads_in_each_round() {
         let machine = discover(&Source::Synthetic("numa:3 pu:2".to_owned())).unwrap();
         let file = file(LEAST_BYTES);
-        let found = match read_from_each_node(file.path(), &machine, &Binder::through(Anywhere), 1) {
+        let found = match read_from_each_node(file.path(), &machine, &Binder::through(Anywhere(None)), 1, &|| false) {
             Ok(found) => found,
             // An overlay in memory.
             Err(why) => return assert!(why.contains("page cache"), "{why}"),
@@ -170,13 +188,19 @@ mod tests {
         assert_eq!(nodes, [(0, 0), (1, 2), (2, 4)]);
         assert!(found.iter().all(|reads| reads.rounds.len() == ROUNDS && reads.count >= ROUNDS));
         assert!(found.is_sorted_by(|a, b| a.rounds.median() <= b.rounds.median()));
+        let elsewhere = read_from_each_node(file.path(), &machine, &Binder::through(Anywhere(Some(0))), 1, &|| false);
+        assert!(elsewhere.unwrap_err().contains("is not there"));
+        let stopped = read_from_each_node(file.path(), &machine, &Binder::through(Anywhere(None)), 1, &|| true);
+        assert!(stopped.unwrap().is_empty());
     }
 
     #[test]
     fn what_no_disk_is_read_for_is_refused() {
         let machine = discover(&Source::Synthetic("pu:1".to_owned())).unwrap();
-        let refused =
-            |path: &Path| read_from_each_node(path, &machine, &Binder::through(Anywhere), 1).map(|_| ()).unwrap_err();
+        let refused = |path: &Path| {
+            let found = read_from_each_node(path, &machine, &Binder::through(Anywhere(None)), 1, &|| false);
+            found.map(|_| ()).unwrap_err()
+        };
         let small = file(BLOCK);
         assert!(refused(small.path()).contains("4096 bytes") || refused(small.path()).contains("page cache"));
         small.as_file().set_len(LEAST_BYTES).unwrap();

@@ -8,7 +8,7 @@ use super::points::{doubt, short};
 use crate::answer::NONE;
 use charz_data::escape::{counted, one_line};
 use charz_data::report::{Cell, Estimator, Report, SCHEMA_MAJOR, SCHEMA_MINOR, Status, Timer};
-use charz_data::{params, units};
+use charz_data::{params, renamed, units};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct About {
@@ -48,17 +48,16 @@ pub fn about(source: &Source<'_>) -> About {
     }
 }
 
-/// The options of version 0.1 that have other names since, each with today's.
-const RENAMED: [(&str, &str); 3] =
-    [("--invocations", "--runs"), ("--repetitions", "--iterations"), ("--iterations", "--steps")];
-
 /// A command line that has an option of version 0.1 in today's names.
 fn in_todays_words(command: &str) -> String {
-    let name = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
-    let is_old = command.split(' ').any(|word| RENAMED[..2].iter().any(|(old, _)| name(word) == *old));
+    let option =
+        |word: &str| word.strip_prefix("--").and_then(|word| word.split('=').next()).unwrap_or_default().to_owned();
+    // That it has steps, which were iterations, shows by the others only.
+    let sure = [renamed::RUNS, renamed::ITERATIONS];
+    let is_old = command.split(' ').any(|word| sure.iter().any(|(old, _)| option(word) == *old));
     let today = |word: &str| {
-        let renamed = RENAMED.iter().find(|(old, _)| is_old && name(word) == *old);
-        renamed.map_or_else(|| word.to_owned(), |(old, new)| word.replacen(old, new, 1))
+        let known = [sure[0], sure[1], renamed::STEPS].into_iter().find(|(old, _)| is_old && option(word) == *old);
+        known.map_or_else(|| word.to_owned(), |(old, new)| word.replacen(old, new, 1))
     };
     command.split(' ').map(today).collect::<Vec<_>>().join(" ")
 }

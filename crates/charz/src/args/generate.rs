@@ -150,7 +150,7 @@ pub fn completions(shell: Shell, spelled: &Command) -> Vec<u8> {
     let with_more = match shell {
         Shell::Bash => text + &BASH.replace("{commands}", &reading(spelled).join("|")).replace("{hosts}", HOSTS),
         Shell::Fish => text + &fish(spelled),
-        // The file ends with the call of what it defines.
+        // The file defines a function, and calls it at its end.
         Shell::Zsh => text
             .replacen("\n_charz() {", &format!("{}_charz() {{", ZSH.replace("{hosts}", HOSTS)), 1)
             .replace(":NAME=PRICE:_default", ":NAME=PRICE:_charz_hosts"),

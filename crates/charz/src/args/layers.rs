@@ -9,6 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use charz_data::renamed;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use toml::Spanned;
@@ -44,7 +45,7 @@ const TYPED_ONLY: [&str; 15] = [
 const TOGETHER: [&str; 2] = ["kernel", "family"];
 
 /// Flags that were called otherwise before: where the old name is used it is refused with the new one. For one release.
-pub(super) const RENAMED: [(&str, &str); 2] = [("invocations", "runs"), ("repetitions", "iterations")];
+pub(super) const RENAMED: [(&str, &str); 2] = [renamed::RUNS, renamed::ITERATIONS];
 
 /// Variables that are no flag's.
 const NO_FLAGS: [&str; 5] =

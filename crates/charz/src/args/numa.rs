@@ -15,10 +15,11 @@ use crate::exit::Error;
 use charz_data::Role;
 use charz_data::card::{Access, Chase};
 use charz_measure::plan::AskedSizes;
-use charz_render::formats::MEASURED;
+use charz_render::formats::{CSV, MEASURED};
 
 /// Options of a sweep and of its report: reads of a disk are neither.
-const NOT_OF_A_DISK: [&str; 12] = [
+const NOT_OF_A_DISK: [&str; 13] = [
+    "seed",
     "size",
     "pages",
     "runs",
@@ -70,5 +71,9 @@ pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> 
         Some(AskedSizes::List(list)) if list.len() == 1 => {}
         _ => return Err(Error::bad_input("--size: name one size; example: --size 256MiB")),
     }
-    Ok(Options { disk: args.disk, new, format: args.format.of_a_sweep(MEASURED)? })
+    let format = args.format.of_a_sweep(MEASURED)?;
+    if args.disk.is_some() && format.name == CSV.name {
+        return Err(Error::bad_input("--format csv: reads of a disk have none; choose from table, json"));
+    }
+    Ok(Options { disk: args.disk, new, format })
 }

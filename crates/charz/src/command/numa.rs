@@ -29,7 +29,7 @@ pub struct Options {
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let Options { new, disk, format } = options;
     if let Some(file) = disk {
-        return super::disk::run(file, format.name == charz_render::formats::JSON.name, out);
+        return super::disk::run(file, new, format.name == charz_render::formats::JSON.name, out);
     }
     let kernels = |_: &Machine, _: &Limits| Ok(new.request.kernels.clone());
     sweep::measure(new, *format, out, kernels, |_, machine, limits, predictor| {

@@ -1,4 +1,4 @@
-//! How near a disk is to each NUMA node, measured beside stated.
+//! How fast a disk answers each NUMA node, beside the node that the kernel states.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json as object};
 
 use super::look;
 
-/// A node is nearest where it reads faster than each other with this confidence.
+/// A node gets answers first where it reads faster than each other with this confidence.
 const CONFIDENCE: f64 = 0.99;
 
 /// What was read, and what the kernel states.
@@ -34,21 +34,24 @@ impl Disk {
         ratio_interval(&self.reads[0].rounds, &self.reads[at].rounds, CONFIDENCE).filter(|_| at > 0)
     }
 
-    /// The node that is nearest by these reads.
-    fn nearest(&self) -> Option<u32> {
+    /// The node that these reads show to be the fastest.
+    fn fastest(&self) -> Option<u32> {
         let is_farther = |at: usize| self.times(at).is_some_and(|times| times.low > 1.0);
         (self.reads.len() > 1 && (1..self.reads.len()).all(is_farther)).then(|| self.reads[0].node)
     }
 
     fn verdict(&self) -> String {
-        let stated = |node: u32| format!("the kernel states node {node}");
-        match (self.reads.len(), self.nearest(), self.stated) {
-            (1, ..) => "One node has CPUs: no other is nearer or farther.".to_owned(),
-            (_, Some(node), Some(own)) if node == own => format!("Node {node} is nearest, as the kernel states."),
-            (_, Some(node), Some(own)) => format!("Node {node} is nearest, while {}.", stated(own)),
-            (_, Some(node), None) => format!("Node {node} is nearest; the kernel states none."),
-            (_, None, Some(own)) => format!("No node is shown to be nearest; {}.", stated(own)),
-            (_, None, None) => "No node is shown to be nearest, and the kernel states none.".to_owned(),
+        let stated = match self.stated {
+            Some(node) => format!("the kernel states node {node}"),
+            None => "the kernel states no node".to_owned(),
+        };
+        match (self.reads.len(), self.fastest()) {
+            (1, _) => "One node has CPUs, so there is nothing to compare.".to_owned(),
+            (_, Some(node)) if self.stated == Some(node) => {
+                format!("Node {node} gets answers first, and is the one that the kernel states.")
+            }
+            (_, Some(node)) => format!("Node {node} gets answers first, while {stated}."),
+            (_, None) => format!("No node is shown to get answers first; {stated}."),
         }
     }
 }
@@ -92,7 +95,7 @@ pub fn write_json(disk: &Disk, out: &mut dyn Write) -> io::Result<()> {
     let mut nodes: Vec<Value> = disk.reads.iter().enumerate().map(node).collect();
     nodes.arrange_by_key(|node| node["node"].as_u64());
     let all = object!({
-        "file": disk.file, "disks": disk.names, "stated_node": disk.stated, "nearest_node": disk.nearest(),
+        "file": disk.file, "disks": disk.names, "stated_node": disk.stated, "fastest_node": disk.fastest(),
         "block_bytes": BLOCK, "confidence": CONFIDENCE, "nodes": nodes,
     });
     json::write_compact(&all, out)?;
@@ -107,7 +110,7 @@ mod tests {
 
     /// A disk read from nodes by their medians in microseconds, with 1% of noise.
     #[track_caller]
-    fn check(medians: &[(u32, f64)], stated: Option<u32>, nearest: Option<u32>) {
+    fn check(medians: &[(u32, f64)], stated: Option<u32>, fastest: Option<u32>) {
         let rounds = |median: f64| (0..15).map(move |round| 1000.0 * median * (1.0 + 0.001 * f64::from(round - 7)));
         let reads = medians.iter().map(|(node, median)| Reads {
             node: *node,
@@ -116,18 +119,18 @@ mod tests {
             count: 15,
         });
         let disk = Disk { file: "f".into(), names: vec!["nvme0n1".into()], stated, reads: reads.collect() };
-        assert_eq!(disk.nearest(), nearest);
+        assert_eq!(disk.fastest(), fastest);
         let mut text = Vec::new();
         write_json(&disk, &mut text).unwrap();
         let all: Value = serde_json::from_slice(&text).unwrap();
         assert_eq!(
-            (all["nearest_node"].as_u64(), all["nodes"].as_array().unwrap().len()),
-            (nearest.map(u64::from), medians.len())
+            (all["fastest_node"].as_u64(), all["nodes"].as_array().unwrap().len()),
+            (fastest.map(u64::from), medians.len())
         );
     }
 
     #[test]
-    fn a_node_is_nearest_where_each_other_takes_longer() {
+    fn a_node_is_the_fastest_where_each_other_takes_longer() {
         check(&[(1, 80.0), (0, 84.0)], Some(1), Some(1));
         check(&[(1, 80.0), (0, 80.1)], Some(1), None);
         check(&[(1, 80.0), (2, 80.1), (0, 90.0)], None, None);

@@ -1,7 +1,9 @@
 //! Where threads had less than their capacity: which advice holds for the machine as it was.
 
 use charz_data::report::Cell;
-use charz_estimate::{Estimate, Estimates, MARGIN, NEARLY_ALL, Quantity, Relation, Series, delivered_share};
+use charz_estimate::{
+    Estimate, Estimates, MARGIN, NEARLY_ALL, Quantity, Relation, Series, delivered_share, left_by_quota,
+};
 
 use super::{Advice, Load};
 
@@ -89,7 +91,9 @@ fn is_likely(loss: &Relation<'_>) -> bool {
 }
 
 pub(super) fn with<'a>(advice: Advice<'a>, holds: Holds<'a>) -> Advice<'a> {
-    let delivered = delivered_share(advice.report, advice.best.cell);
+    let cell = advice.best.cell;
+    let most = left_by_quota(advice.report, &cell.kernel, cell.workers, Quantity::Capacity);
+    let delivered = delivered_share(advice.report, cell).map(|share| share.min(most));
     Advice { shared: Some(Shared { delivered, holds }), ..advice }
 }
 

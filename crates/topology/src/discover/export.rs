@@ -127,19 +127,17 @@ fn with_corrections(mut text: String, machine: &Machine) -> String {
     }
     for (index, node) in (0..).zip(&machine.numa_nodes) {
         let own = machine.strands.iter().filter(|strand| strand.numa_nodes.contains(&index));
-        let mut own: Vec<usize> = own.map(|strand| strand.os_id as usize).collect();
+        let mut own: Vec<u32> = own.map(|strand| strand.os_id).collect();
         own.sort_unstable();
         let start = format!("<object type=\"NUMANode\" os_index=\"{}\"", machine.node_id(index));
         let Some((before, (tag, after))) = text.split_once(&start).and_then(|(a, b)| Some((a, b.split_once('>')?)))
         else {
             continue;
         };
-        let hung = xml::value(tag, "cpuset").unwrap_or_default();
-        if node.strands == 0 || hung == mask(&own) {
+        if node.strands == 0 || xml::cpus(tag).as_ref() == Some(&own) {
             continue;
         }
-        let cpus = cpulist::print(&own.iter().map(|id| *id as u32).collect::<Vec<_>>());
-        let info = info(NODE_CPUS, &cpus);
+        let info = info(NODE_CPUS, &cpulist::print(&own));
         text = match tag.strip_suffix('/') {
             Some(tag) => format!("{before}{start}{tag}>{info}</object>{after}"),
             None => format!("{before}{start}{tag}>\n{info}{after}"),

@@ -17,7 +17,7 @@ use std::path::Path;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-pub(super) use self::devices::devices;
+pub(super) use self::devices::{cpus, devices};
 use self::object::{Objects, attributes};
 pub(super) use self::rewrite::escaped;
 use self::rewrite::{Rewrite, is_readable, second_device};

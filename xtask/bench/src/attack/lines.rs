@@ -5,7 +5,7 @@ use fastrand::Rng;
 use super::grammar::Verb;
 
 /// `_` stands for a space in a word. A file that a line reads is one of [`super::reports::bases`], or no line of it would be right.
-pub const LINES: [&str; 82] = [
+pub const LINES: [&str; 83] = [
     "topo",
     "topo -v",
     "topo --measured r.json",
@@ -34,6 +34,7 @@ pub const LINES: [&str; 82] = [
     "exec --mapping dumb --threads 1 -- true",
     "exec --follow poll -- true",
     "c2c --mode cas --budget 1s --output o.json",
+    "numa --disk o.json",
     "numa --size 2MiB --budget 1s --output o.json",
     "audit --budget 1s",
     "audit --budget 1s --write o.xml",

@@ -56,6 +56,11 @@ pub(in crate::discover) fn devices(text: &str) -> Vec<Found> {
     found.into_iter().map(Building::end).filter(Found::is_shown).collect()
 }
 
+/// The CPUs that the tag of an object names; `None` where it names none. One set has several texts.
+pub(in crate::discover) fn cpus(tag: &str) -> Option<Vec<u32>> {
+    Some(Set::read(super::value(tag, "cpuset")?)?.ids())
+}
+
 fn enter(start: &BytesStart<'_>, mut inside: Open, found: &mut Vec<Building>) -> Open {
     let attributes = attributes(start).unwrap_or_default();
     let value = |wanted: &str| attributes.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
